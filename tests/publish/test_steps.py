@@ -39,7 +39,7 @@ def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
     steps = story("unrolling")
     # The step before it is the published one, unrolled_warps_volatile; its words say "as `unrolled_warps`".
     assert "no difference from `unrolled_warps ×8`" in steps["completely_unrolled ×8"]
-    assert "```diff unrolled_warps\n" in steps["completely_unrolled ×8"]
+    assert "~~~diff The code, against `unrolled_warps`\n" in steps["completely_unrolled ×8"]
     assert "No loop counter and no loop branch" in steps["completely_unrolled ×8"]
     # The same kernel again: no words twice, and no code.
     assert "The source of `unrolled ×2`, with unroll=4." in steps["unrolled ×4"] and "diff" not in steps["unrolled ×4"]
@@ -103,7 +103,7 @@ def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
 
 
 def test_on_the_page_the_code_unfolds() -> None:
-    text = "# Why\n\n```diff old\n@@\n-    a<int>();\n+    b();\n```\n"
+    text = "# Why\n\n~~~diff The code, against `old`\n@@\n-    a<int>();\n+    b();\n~~~\n"
     html = to_html(text, "why", "why", ROOT, ROOT)
     assert "<details" in html and "<summary>The code, against <code>old</code></summary>" in html
     assert "<del>-    a&lt;int&gt;();</del>" in html and "<ins>+    b();</ins>" in html

@@ -77,9 +77,10 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     shutil.rmtree(finished / "results/emulator/studies/warp_shuffle")
     run = snakemake(finished, "all")
     assert run.returncode != 0
-    last_words = run.stdout.partition(" of warp_shuffle/shared_memory are wrong, such as array size 1, ")[2]
+    last_words = run.stdout.partition("warp_shuffle/shared_memory: all ")[2]
+    assert re.match(r"\d+ points are wrong\n  value: expected .*\n  First at array size 1, ", last_words)
     assert re.search(r"@@ shared_memory.cu:26 @@\n +-.* = shared\[0\];\n +\+.* = shared\[1\];\n", last_words)
-    assert " points of warp_shuffle/shuffle failed, such as " in last_words
+    assert "warp_shuffle/shuffle: does not compile\n" in last_words
     assert "Exception" not in run.stdout
     told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
     first, _, last = run.stdout.partition("Job stats:")
@@ -98,7 +99,7 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     assert statuses == {"global_memory": rest, "shared_memory": {"wrong_result"}, "shuffle": {"build_failed"}}
     assert all("expected" in row["message"] for row in found if row["status"] == "wrong_result")
     page = (finished / "results/emulator/report.html").read_text()
-    assert "Failed: warp_shuffle/shared_memory" in page and "= shared[1];</ins>" in page
+    assert "warp_shuffle/shared_memory: all" in page and "= shared[1];</ins>" in page
     assert "Every point that was run is right" not in page
 
     config.write_text(without)

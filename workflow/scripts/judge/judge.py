@@ -73,7 +73,7 @@ with logged(snakemake):
     kinds = [(claim.claim.study, verdict_kind(claim.verdict)) for claim in judged]
     of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
-    failed_kernels = failures(counted, lambda row: since_right(dict(row), folder, store))
+    failed_kernels = failures(counted, planned, lambda row: since_right(dict(row), folder, store))
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
     status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs, failed_kernels)
     Path(output.status).write_text(status, encoding="utf-8")

@@ -46,7 +46,7 @@ with logged(snakemake):
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured": day} if day else {}),
         answers=status["studies"],
-        failed=to_html(status["failed"], "failed", "failed points", base, base),
+        failed=to_html(status["failed"], "failed", "failed points", Path(), base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],
         chapters=chapters,

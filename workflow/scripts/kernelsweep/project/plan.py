@@ -423,7 +423,8 @@ def _planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
     for study, kernel in project.kernels_of(scope):
         source = project.kernel(study, kernel)
         cannot_run = None if recorded else source.unsupported_on(project.target(platform))
-        plan.append({"study": study, "kernel": kernel, "is_made": not recorded, "cannot_run": cannot_run})
+        of_file = {"is_made": not recorded, "file": inputs.kernel_file(project, study, kernel)}
+        plan.append({"study": study, "kernel": kernel, "cannot_run": cannot_run, **of_file})
     return plan
 
 

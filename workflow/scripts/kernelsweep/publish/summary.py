@@ -106,37 +106,67 @@ def _all_right(counted: RowCounts) -> str:
 class Failure:
     """A kernel with failed points.
 
-    kernel    as `study/kernel`
-    sentence  how many of its points failed, with an example
-    since     what changed in its source since the example's point was right, as a difference of lines
+    kernel   as `study/kernel`
+    file     its source's, from the repository's folder
+    what     how many of its points failed, as a predicate: "all 84 points are wrong"
+    message  what is wrong at one of them, or of the compiler
+    where    which one that is
+    since    what changed in its source since that point was right, as a difference of lines
     """
 
     kernel: str
-    sentence: str
+    file: str
+    what: str
+    message: str
+    where: str
     since: Sequence[str]
 
+    @property
+    def sentence(self) -> str:
+        """All but the change, in three lines without the last full stop."""
+        return f"{self.kernel}: {self.what}\n  {self.message}\n  {self.where}"
 
-def failures(counted: RowCounts, since: Callable[[CsvRow], Sequence[str]]) -> list[Failure]:
+
+def failures(
+    counted: RowCounts, planned: Sequence[PlannedKernel], since: Callable[[CsvRow], Sequence[str]]
+) -> list[Failure]:
     """The kernels with failed points, the worst first.
 
     since  gives what changed in the source of a row's kernel since that point was right
     """
-    return [
-        Failure("/".join(kernel), _failure(counted, kernel, rows[0]), since(rows[0]))
-        for kernel, rows in _by_kernel(counted).items()
-    ]
+    files = {(one.study, one.kernel): one.file for one in planned}
+    found = []
+    for kernel, (example, *_) in _by_kernel(counted).items():
+        what, message = _how_many(counted, kernel, example), " ".join(example["message"].split())
+        where = "None of its points ran" if what == _REFUSED else f"First at {_place(example)}"
+        found.append(Failure("/".join(kernel), files.get(kernel, ""), what, message, where, since(example)))
+    return found
 
 
-def _failure(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> str:
-    """ "All 84 points of sums/rows are wrong, such as n 8: ..."; "84 of 252 points of sums/rows are wrong, ..."."""
+_REFUSED = "does not compile"
+
+
+def _how_many(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> str:
+    """ "all 84 points are wrong"; "84 of 252 points are wrong"; "does not compile"."""
     statuses = {status: count for (*of, status), count in counted.points.items() if tuple(of) == kernel}
     failed, run = counted.failed[kernel], sum(statuses.values()) - statuses.get("skipped", 0)
-    is_wrong = statuses.get("wrong_result") == failed
-    count = f"All {run:,} points" if failed == run > 1 else f"{failed:,} of {run:,} points"
-    what = "are wrong" if is_wrong else "failed"
-    how = "" if is_wrong else f"{example['status'].replace('_', ' ')}: "
-    return (
-        f"{count} of {'/'.join(kernel)} {what}, such as {_values(example)}: {how}{' '.join(example['message'].split())}"
+    count = f"all {run:,} points" if failed == run > 1 else f"{failed:,} of {run:,} points"
+    if statuses.get("wrong_result") == failed:
+        return f"{count} {'is' if failed == 1 else 'are'} wrong"
+    if statuses.get("build_failed") == failed:
+        return _REFUSED if failed == run else f"{count} do not compile"
+    return f"{count} failed, the first by {example['status'].replace('_', ' ')}"
+
+
+# Axes whose values are not called by the axis' name.
+_CALLED = {"dtype": "element type ", "parameters": "", "arguments": ""}
+
+
+def _place(row: CsvRow) -> str:
+    """ "array size 1, block size 32, element type int32, operation sum, cache cold"."""
+    values = {axis: row.get(axis) for axis in ALL_POINT_COLUMNS}
+    return ", ".join(
+        f"{_CALLED.get(axis, axis.replace('_', ' ') + ' ')}{value}" for axis, value in values.items() if value
     )
 
 

@@ -65,7 +65,7 @@ def _hashes(point: ComparedPoint) -> list[str]:
 def _of_source(point: ComparedPoint, store: UnitStore) -> list[str]:
     """The difference of the sources."""
     before, after = map(store.text, _hashes(point))
-    return _fenced("the source before", before.splitlines(), after.splitlines()) if before and after != before else []
+    return _fenced("The source", before.splitlines(), after.splitlines()) if before and after != before else []
 
 
 def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path) -> list[str]:
@@ -100,7 +100,7 @@ def _of_machine_code(point: ComparedPoint, functions: Mapping[str, tuple[Path, M
         codes = [*both.map(lambda unit: _instructions(unit[0], str(unit[1]["symbol"])), (before, after))]
     if codes[0] and codes[1]:
         lines.append(f"| instructions in the machine code | {len(codes[0])} | {len(codes[1])} |")
-        return [*lines, "", *_fenced("the machine code before", *codes)]
+        return [*lines, "", *_fenced("The machine code", *codes)]
     return [*lines, ""]
 
 
@@ -114,6 +114,6 @@ def _instructions(cubin: Path, symbol: str) -> list[str]:
     return [_JUMP.sub(r"\1...", found) for found in _INSTRUCTION.findall(listing) if found != "NOP"]
 
 
-def _fenced(against: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
+def _fenced(title: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
     """A difference of lines as a block of Markdown, which a page unfolds."""
-    return [f"```diff {against}", *difference(before, after), "```", ""]
+    return [f"```diff {title}, before and after", *difference(before, after), "```", ""]

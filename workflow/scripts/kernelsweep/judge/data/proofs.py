@@ -166,13 +166,15 @@ _LISTED = 4
 def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> dict[str, list[str]]:
     """Lists by title: mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged.
 
-    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not listed again
+    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not listed
+           again, nor a kernel that did not compile
     """
     mistakes, missing, in_part, notes = [], [], [], []
     for proof in proofs.values():
         mistakes += _listed([row for row in proof.mistakes if not _is_named(row, named)])
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
-        missing += _listed([row for row in proof.missing if row["check"] in unchecked])
+        is_built = not any((row["study"], row["kernel"], "build_failed") in named for row in proof.missing)
+        missing += _listed([row for row in proof.missing if row["check"] in unchecked]) if is_built else []
         in_part += _listed(proof.in_part)
         notes += _listed(proof.noted)
     return {

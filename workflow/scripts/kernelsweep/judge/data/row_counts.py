@@ -133,12 +133,14 @@ class PlannedKernel:
 
     is_made     whether the run makes its rows
     cannot_run  why the platform can run none of its points, or None
+    file        its source's, from the repository's folder
     """
 
     study: str
     kernel: str
     cannot_run: str | None
     is_made: bool = True
+    file: str = ""
 
 
 def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:

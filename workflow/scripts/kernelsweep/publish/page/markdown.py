@@ -23,7 +23,7 @@ _FOLD = re.compile(r'<details><summary>[^<>]*</summary>|</details>|<div(?: class
 _VERDICTS = {"✓": "good", "✗": "bad", "◐": "open", "?": "open"}
 # Results are below headings of the second level.
 _HIGHEST_HEADING, _LOWEST_HEADING = 3, 6
-# The language of a fenced block that is a difference; the name of what it is against follows. Short ones are open.
+# The language of a fenced block that is a difference, whose title in Markdown follows. Short ones are open.
 _DIFFERENCE, _SHORT = "diff", 16
 
 
@@ -47,22 +47,22 @@ def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
         for child in token.children or ():
             _adapt(child, folder, base)
         if token.type == "fence" and token.info.startswith(_DIFFERENCE):
-            token.type, token.content = "html_block", _unfolding(token.content, token.info.removeprefix(_DIFFERENCE))
+            words = markdown.renderInline(token.info.removeprefix(_DIFFERENCE).strip())
+            token.type, token.content = "html_block", _unfolding(token.content, words)
     _name_rows(tokens)
     tokens = _with_folds(tokens)
     return str(markdown.renderer.render(list(_with_anchors(tokens, name, title)), markdown.options, {}))
 
 
-def _unfolding(lines: str, base: str) -> str:
-    """A difference of two sources, which unfolds; added and removed lines are marked for eyes and ears."""
+def _unfolding(lines: str, title: str) -> str:
+    """A difference of two sources, which unfolds below its title; lines are marked for eyes and ears."""
     marks = {"+": "ins", "-": "del"}
     code = [
         f"<{mark}>{escape(line)}</{mark}>" if (mark := marks.get(line[:1])) else escape(line)
         for line in lines.splitlines()
     ]
-    summary = f"<summary>The code, against <code>{escape(base.strip())}</code></summary>"
     is_open = " open" if len(code) <= _SHORT else ""
-    return f'<details class="difference"{is_open}>{summary}<pre>{chr(10).join(code)}</pre></details>\n'
+    return f'<details class="difference"{is_open}><summary>{title}</summary><pre>{chr(10).join(code)}</pre></details>\n'
 
 
 def _with_folds(tokens: Sequence[Token]) -> list[Token]:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +99,9 @@ _SLOW_SECONDS = 0.1
 
 # Arrays that took fewer seconds to compute are made again sooner than they are kept and found.
 _DEAR_SECONDS = 0.002
+
+# An error that is so many times its bound needs no number.
+_FAR = 1000
 
 # The results of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
@@ -328,7 +330,7 @@ class FileInstance:
         shares = [error_share(array.elements, self.expected[name], bounds[name]) for name, array in bounded.items()]
         if mistake:
             largest = max(shares, default=0.0)
-            if 1 < largest < inf:
+            if 1 < largest < _FAR:
                 mistake += f"; the largest error is {largest:.3g} times its bound"
             return Judgement(mistake, output=output, error_share=largest or None)
         error = None
