@@ -69,11 +69,11 @@ def end_of_job(log: Path, code: str, is_answer: bool = False) -> int:
     return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True).returncode
 
 
-def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_error(
+def test_each_failed_jobs_sentence_comes_first_and_then_answers_those_that_are_right_in_short(
     tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ending = words(is_quiet=True)
-    logs = ["end_run.log", "one.log", "bug.log"]
+    logs = ["end_run.log", "one.log", "bug.log", "right.log"]
     tell("a table", event="run_info", stats={"make_page": 2})
     for job, log in enumerate(logs):
         of = {"rule_name": "publish_study", "wildcards": {"study": "matmul"}}
@@ -90,6 +90,7 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert end_of_job(tmp_path / "lost.log", lost) == SAID
     assert "The GPU or its driver failed: unknown error. " in read_ending(tmp_path / "lost.log").sentence
     assert end_of_job(tmp_path / logs[2], "raise ValueError('a bug')") == 1
+    end_of_job(tmp_path / logs[3], "print('All is right.\\n\\nA long table.')", is_answer=True)
     passed.clear()
     for job, log in enumerate(logs[:2]):
         tell("the command failed", logging.ERROR, event="error", exception="RuleException")
@@ -109,10 +110,10 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert passed[3:] == ["the command died", "a job died", "not all jobs ended well"]
     monkeypatch.chdir(tmp_path.parent)  # As Snakemake does at its end, with -d.
     ending.say()
-    answer, *last = capsys.readouterr().err.rstrip().rsplit("\n", 4)
-    assert answer == f"\n{'Long.' * 9_999}\n" and last[:2] == ["Mend it.", "Mend this."]
-    assert last[2] == f"kernelsweep made a mistake: ValueError: a bug (<string>:5). Its stack: {tmp_path / 'bug.log'}"
-    assert last[3] == "1 page was not made, because kernelsweep failed in drawing matmul."
+    *first, bug, pages, _, answer, _, right = capsys.readouterr().err.strip().split("\n")
+    assert first == ["Mend it.", "Mend this."] and (answer, right) == ("Long." * 9_999, "All is right.")
+    assert bug == f"kernelsweep made a mistake: ValueError: a bug (<string>:5). Its stack: {tmp_path / 'bug.log'}"
+    assert pages == "1 page was not made, because kernelsweep failed in drawing matmul."
     assert "Traceback" in (tmp_path / "bug.log").read_text()
 
 

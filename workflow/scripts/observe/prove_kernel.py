@@ -31,7 +31,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as runn
     wildcards, plan = snakemake.wildcards, snakemake.params.plan
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**plan.kernel)
-    report, binary = running.enter_context(built_meanwhile(plan.build, kernel_file, snakemake.threads, terminal))
+    report, binary = running.enter_context(built_meanwhile(plan.build, kernel_file, snakemake.threads))
     kind = KINDS[EMULATOR]
 
     sweep = KernelSweep(kernel, multiprocessors=MULTIPROCESSORS, target=report["target"], **plan.sweep)

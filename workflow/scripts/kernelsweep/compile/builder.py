@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TextIO
 
+from kernelsweep.base.logs import notifier
 from kernelsweep.compile.binaries import Report, new_report, write_binary
 from kernelsweep.compile.build import (
     DEFAULT_ARCHITECTURE,
@@ -216,7 +217,7 @@ def build_of_job(
     settings  the rule's parameter, as project.building.build_settings() makes it
     kernel    its file
     workers   how many units are compiled side by side
-    terminal  is told what doesn't compile, with the compiler's message
+    terminal  is told at once that something doesn't compile
 
     Raises BuildError if the compiler is missing.
     """
@@ -234,11 +235,11 @@ def build_of_job(
     store = UnitStore(Path(settings["store"]))
     report = build(source, binary, settings["target"], settings["units"], workers, store)
     print(report["message"])
-    if report["status"] != "ok":
-        print(f"{kernel} does not compile:\n{report['message']}", file=terminal)
-    elif report["failed"]:
-        (first, failure), count = next(iter(report["failed"].items())), len(report["failed"])
-        print(f"{kernel}: {count} variants do not compile, such as {first}:\n{failure['message']}", file=terminal)
+    for variant, failure in report["failed"].items():
+        print(f"{variant}:\n{failure['message']}")
+    if terminal and (report["status"] != "ok" or report["failed"]):
+        count = len(report["failed"])
+        notifier(terminal, str(kernel))(f"{count} variants do not compile" if count else "does not compile")
     return report
 
 

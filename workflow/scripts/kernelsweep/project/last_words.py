@@ -1,4 +1,4 @@
-"""The last words of a run: its answer, or the sentences of its failed jobs, or a target that doesn't exist.
+"""The last words of a run: the sentences of its failed jobs and its answer, or a target that doesn't exist.
 
 A job's own lines stand in the middle of a run, so the answer is printed when the process ends. Events of Snakemake's
 log, its interface to logger plugins, say what the run did; its wording decides nothing. A filter of its log works in
@@ -159,7 +159,7 @@ class LastWords(logging.Filter):
         return event not in _CHATTER_EVENTS
 
     def say(self) -> None:
-        """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
+        """Print the sentences of the run's jobs that failed, and then the answers. The last call of all."""
         self._over.set()
         self._draw("")
         if self.stopped:
@@ -181,16 +181,13 @@ class LastWords(logging.Filter):
             has_index = Path(path_of("index")).is_file()
             answers = self._answers()
             if not self._has_jobs and not self._has_error:
-                answers = [*_in_order(self.earlier()), _NOTHING, *([_all_pages()] if has_index else [])]
-            elif len(answers) > 1 and has_index:
+                answers = [*_in_order(map(read_ending, self.earlier())), _NOTHING]
+                answers += [_all_pages()] if has_index else []
+            elif has_index and (len(answers) > 1 or (answers and any(self._failed.values()))):
                 answers.append(_all_pages())
             status = self.status() if self.status and self._has_error else 1
-        _print(
-            [
-                *(["\n" + "\n\n".join(answers) + "\n"] if answers else []),
-                *map(_red, [*_once(self._failed.values()), *self._without_pages()]),
-            ]
-        )
+        failed = [*map(_red, [*_once(self._failed.values()), *self._without_pages()])]
+        _print([*([""] if failed else []), *failed, *(["\n" + "\n\n".join(answers) + "\n"] if answers else [])])
         if status > 1:  # Snakemake's own is 1.
             os._exit(status)
 
@@ -312,11 +309,18 @@ class LastWords(logging.Filter):
     def _answers(self) -> list[str]:
         """The answers, the longest first: a platform with times has more to say than the emulator.
 
+        After a failure, the failed ones come first, and of the others the first paragraph is left: the failure stays in
+        sight.
+
         A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
         failed.
         """
         logs = filter(self._is_new, dict.fromkeys(self._logs))
-        found = _in_order(logs)
+        endings = [*map(read_ending, logs)]
+        found = _in_order(endings)
+        if any(self._failed.values()):
+            right = [ending.answer.partition("\n\n")[0] for ending in endings if not ending.sentence]
+            return [*_in_order(ending for ending in endings if ending.sentence), *filter(None, right)]
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
         is_told = any(path in text for text in found for path in wanted)
@@ -339,9 +343,9 @@ def _joined(head: str, parts: Iterable[str], between: str, columns: int) -> str:
     return line if len(line) <= columns else f"{line[: columns - 3].rpartition(between)[0] or line[: columns - 3]}..."
 
 
-def _in_order(logs: Iterable[str]) -> list[str]:
-    """The answers of the jobs with these logs, the longest first."""
-    return sorted(filter(None, (read_ending(log).answer for log in logs)), key=lambda text: -text.count("\n"))
+def _in_order(endings: Iterable[Ending]) -> list[str]:
+    """The answers of jobs that end so, the longest first."""
+    return sorted(filter(None, (ending.answer for ending in endings)), key=lambda text: -text.count("\n"))
 
 
 def _once(sentences: Iterable[str]) -> Iterator[str]:
