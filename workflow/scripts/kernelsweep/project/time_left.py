@@ -9,7 +9,7 @@ from collections.abc import Mapping
 # A job is expected to take at most this many times as long as the others of its rule took, and so many seconds more.
 _LONGER, _SECONDS_MORE = 2.0, 5.0
 
-# A later estimate is at most this many times the one before: a reader plans with it.
+# An estimate that is more than this many times the least before is not told: a reader plans with that one.
 _MOST_RISE = 4 / 3
 
 
@@ -21,7 +21,7 @@ class TimeLeft:
         self._running: dict[object, tuple[str, float]] = {}
         self._took: dict[str, list[float]] = {}
         self._started = 0.0
-        self._last: float | None = None
+        self._least: float | None = None
 
     def plan(self, jobs: Mapping[str, int]) -> None:
         """Note how many jobs each rule has."""
@@ -40,15 +40,15 @@ class TimeLeft:
             self._took.setdefault(rule, []).append(now - begun)
 
     def seconds(self, now: float) -> float | None:
-        """The seconds left. None where nothing tells: a job takes far longer than its rule's others, or, at first, most
-        of those that wait are of rules without an ended one.
+        """The seconds left. None where nothing tells: a job takes far longer than its rule's others, the jobs that were
+        planned with took too little, or, at first, most of those that wait are of rules without an ended one.
 
         Jobs of a rule without an ended one count as the mean of all that have ended. It is divided by the number of
         jobs that ran at once so far.
         """
         ended = [seconds for of_rule in self._took.values() for seconds in of_rule]
         unknown = sum(max(0, count) for rule, count in self._waiting.items() if rule not in self._took)
-        if not ended or (self._last is None and 2 * unknown > sum(max(0, count) for count in self._waiting.values())):
+        if not ended or (self._least is None and 2 * unknown > sum(max(0, count) for count in self._waiting.values())):
             return None
         mean = statistics.fmean(ended)
         likely = {rule: statistics.fmean(seconds) for rule, seconds in self._took.items()}
@@ -61,5 +61,7 @@ class TimeLeft:
             left += max(0.0, seconds - ran)
             spent += ran
         left /= max(1.0, spent / max(now - self._started, 1e-9))
-        self._last = left if self._last is None else min(left, _MOST_RISE * self._last)
-        return self._last
+        if self._least is not None and left > _MOST_RISE * self._least:
+            return None
+        self._least = left if self._least is None else min(left, self._least)
+        return left
