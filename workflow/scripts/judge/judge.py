@@ -20,6 +20,7 @@ from kernelsweep.judge.data.measurements import as_measurements, frame
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
 from kernelsweep.judge.data.row_counts import PlannedKernel, RowCounts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
+from kernelsweep.judge.data.words import limit_kernel
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import failures, incomplete_run, summary_text
 from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, MEASUREMENT_COLUMNS, each_row, read_rows, write_rows
@@ -41,7 +42,7 @@ with logged(snakemake):
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
     counted, planned = RowCounts(), [PlannedKernel(**entry) for entry in plan.kernels]
-    judged, entries, uses, compared = [], [], [], {}
+    judged, entries, beside, uses, compared = [], [], [], [], {}
     # Studies with files of their own are in memory one after another; a recording's are in one file.
     of_files: dict[tuple[str, ...], list[str]] = {}
     for name in studies:
@@ -57,6 +58,7 @@ with logged(snakemake):
             if study.compares == "times":
                 compared[name] = study
                 entries += find_best(name, data)
+                beside += find_best(name, data, [*study.rival_names, *map(limit_kernel, study.limits)])
                 uses += find_uses(name, data)
         del rows, measurements, data
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
@@ -75,9 +77,9 @@ with logged(snakemake):
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(counted, planned, lambda row: since_right(dict(row), folder, store))
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
-    status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs, failed_kernels)
+    provenance, found = device["provenance"], (counted, proofs, failed_kernels)
+    status = status_text(provenance, of_studies, entries, beside, len(errors), files, *found)
     Path(output.status).write_text(status, encoding="utf-8")
-    provenance = device["provenance"]
     answer = run_answer(of_studies, provenance, proofs, counted, failed_kernels, errors, output.summary, plan.page)
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

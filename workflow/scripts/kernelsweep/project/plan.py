@@ -30,7 +30,8 @@ from kernelsweep.sweep.baselines import libraries
 from kernelsweep.sweep.tries import next_try
 
 # A study's settings that judgements depend on.
-_JUDGED = ("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "causes", "search")
+_JUDGED = ("title", "kinds", "titles", "tied", "kernels", "reference", "steps", "rivals", "limits", "claims")
+_ANSWERED = (*_JUDGED, "causes", "search")
 
 # What all jobs of a kernel need
 
@@ -404,7 +405,7 @@ def scope(project: Project, scope: str) -> plans.ScopePlan:
     """What the judgements on a scope's results depend on."""
     studies, metrics = project.studies_of(scope), project.config.metrics
     return plans.ScopePlan(
-        studies={study: _settings(project, study, *_JUDGED) for study in studies},
+        studies={study: _settings(project, study, *_ANSWERED) for study in studies},
         measurements=inputs.measurements_by_study(project, scope),
         gridded={study: _gridded(project, study) for study in studies},
         uncertainties={name: float(metric.values()["uncertainty"]) for name, metric in metrics.items()},

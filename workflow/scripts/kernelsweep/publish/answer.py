@@ -15,12 +15,12 @@ from kernelsweep.base.answer import Answer
 from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
-from kernelsweep.judge.best.find import LITTLE, Best, Use, at_reference_kind, fastest_by_size, of_reference
+from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
-from kernelsweep.judge.data.study_data import place_words, size_axes
 from kernelsweep.judge.data.words import list_texts
+from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
 
@@ -134,36 +134,11 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     return "\n".join(lines)
 
 
-def _curves(answer: StudyAnswer, entries: Sequence[Best]) -> dict[str, Any]:
-    """What pages draw and say of a study's answer; nothing without times.
-
-    entries  those of best.json
-    """
-    if not answer.uses:
-        return {}
-    study = answer.settings
-    of_study = [best for best in entries if best.study == answer.study and at_reference_kind(best.point, study)]
-    known = [best for best in fastest_by_size(of_study, study) if best.fastest.peak_fraction]
-    places = [place_words(best.point, study) for best in known]
-    of_kernels: dict[str, list[float | None]] = {}
-    for best in of_study:
-        if (place := place_words(best.point, study)) in places:
-            shares = of_kernels.setdefault(best.kernel, [None] * len(places))
-            shares[places.index(place)] = best.fastest.peak_fraction
-    return {
-        "curve": [best.fastest.peak_fraction for best in known],
-        "kernels": of_kernels,
-        "sizes": places,
-        # Sizes of several axes have no order that a line could follow.
-        "is_joined": len(size_axes(study)) == 1,
-        "uses": [row for row in answer.uses if not row["is_refined"]],
-    }
-
-
 def status_text(
     provenance: str,
     answered: Iterable[StudyAnswer],
     best: Sequence[Best],
+    beside: Sequence[Best],
     errors: int,
     files: Mapping[str, Sequence[str]],
     counted: RowCounts,
@@ -172,9 +147,18 @@ def status_text(
 ) -> str:
     """A scope's status.json: what the page, and the page of all pages, say of its points.
 
-    best   the entries of best.json
-    files  each study's with its points
+    best    the entries of best.json
+    beside  the same of libraries and limits
+    files   each study's with its points
     """
+
+    def drawn(answer: StudyAnswer) -> dict[str, Any]:
+        if not answer.uses:
+            return {}
+        own, others = ([entry for entry in entries if entry.study == answer.study] for entries in (best, beside))
+        chart = share_chart(answer.settings, own, others, str(answer.uses[-1]["kernel"]))
+        return {**chart, "uses": [row for row in answer.uses if not row["is_refined"]]}
+
     studies = {
         answer.study: {
             **{key: getattr(answer, key) for key in _OF_STATUS},
@@ -184,7 +168,7 @@ def status_text(
                 kernel: {"is_proven": proof.is_proven, "in_words": proof.in_words}
                 for kernel, proof in answer.proofs.items()
             },
-            "answer": _curves(answer, best),
+            "answer": drawn(answer),
             "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],
             "files": files[answer.study],
         }

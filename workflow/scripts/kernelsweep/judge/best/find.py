@@ -31,6 +31,7 @@ class Configuration:
     bandwidth_gbs, gflops  None where the problem's work names no bytes, or no flops
     peak_fraction          the share of the device's nearest peak, of memory or of arithmetic; None where none is known
     arithmetic             the kind of arithmetic of the problem's work; None where that names none
+    peak_of                which peak the share is of: "memory", or a kind of arithmetic; None where there is no share
     """
 
     parameters: Mapping[str, Any]
@@ -41,6 +42,7 @@ class Configuration:
     gflops: float | None
     peak_fraction: float | None
     arithmetic: str | None = None
+    peak_of: str | None = None
 
     @property
     def time(self) -> Interval:
@@ -68,20 +70,27 @@ class Best:
     ties: tuple[Configuration, ...]
 
 
-def find_best(name: str, data: StudyData) -> list[Best]:
-    """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times."""
+def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -> list[Best]:
+    """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times.
+
+    beside  names of libraries and limits, which are wanted instead, with the first kernel's kind of arithmetic
+    """
     kinds = data.settings.kinds
     columns = [axis for axis in ALL_POINT_COLUMNS if axis in kinds]
     axes = [*columns, *(axis for axis in kinds if axis not in columns)]
     parameters = [axis for axis in axes if kinds[axis] == "kernel"]
     others = [axis for axis in axes if axis not in parameters]
-    rows, undefined = timed(data.kernel_rows, data.device), undefined_kernels(data.measurements)
+    names, undefined = data.kernel_names if beside is None else [*beside], undefined_kernels(data.measurements)
+    rows = timed(data.measurements[data.measurements["kernel"].isin(names)], data.device)
+    if beside is not None:
+        first = data.kernel_rows.loc[data.kernel_rows["kernel"] == data.kernel_names[0], "work"]
+        kinds_of = {work: arithmetic_of({"work": work}) or "" for work in {*rows["work"], *first}}
+        rows = rows[rows["work"].map(kinds_of).isin({"", *first.map(kinds_of)})]
     # The other columns make the order of equal times reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work"]].sort_values(["time_us", *parameters])
+    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of"]].sort_values(["time_us", *parameters])
     of_place = ordered.groupby(["kernel", *others], sort=False, dropna=False)
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
     near = ordered[may_tie(ordered["time_low_us"], of_place["time_high_us"].transform("first"))]
-    names = data.kernel_names
     rows_near = near.to_dict("records")
     places = grouped(rows_near, lambda row: (names.index(row["kernel"]), *(row[axis] for axis in others)))
     entries = []
@@ -153,7 +162,11 @@ def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded:
     values = {name: None if name == "grid_size" and not gridded else row[name] for name in known}
     time = time_interval(row)
     rates = {column: None if pandas.isna(row[column]) else float(row[column]) for column in RATES}
-    return Configuration(values, time.value, time.low, time.high, **rates, arithmetic=arithmetic_of(row))
+    # Recordings of earlier versions don't name the peak: it was the memory's.
+    peak_of = str(row["peak_of"] or "memory") if rates["peak_fraction"] else None
+    return Configuration(
+        values, time.value, time.low, time.high, **rates, arithmetic=arithmetic_of(row), peak_of=peak_of
+    )
 
 
 # A configuration does for a size where it costs at most this much more than the fastest, or ties with it ...
@@ -258,7 +271,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     names = [*data.kernel_names, *data.settings.rival_names]
     left_out = {*undefined_kernels(data.measurements), *data.settings.limits}
     rows = timed(data.measurements, data.device)
-    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work"]
+    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work", "peak_of"]
     rows = rows.loc[rows["kernel"].isin({*names} - left_out), columns]
     place = rows["kernel"].map({name: number for number, name in enumerate(names)}).astype("int64")
     rows = rows.assign(

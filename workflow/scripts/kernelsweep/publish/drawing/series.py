@@ -1,4 +1,4 @@
-"""Where an axis' values stand, which limits a quantity has, and names at lines' ends: as in the page's explorer."""
+"""Which limits a quantity has, lines, and names at lines' ends: as in the page's explorer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+from kernelsweep.publish.axis_places import LOGARITHMIC_FROM
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import fitting, size_in
 from kernelsweep.publish.figure_files import GAIN, PEAK_SHARE
 
-# Numbers are on a logarithmic axis where its ends are further apart than this factor. Values that are nearer to each
-# other than this part of their mean distance are too near.
-LOGARITHMIC_FROM, LEAST_APART = 12, 0.25
 # The room above the largest value, and that around ratios.
 HEADROOM, AROUND = 1.08, 1.02
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks. Values that are nearer
@@ -27,23 +25,6 @@ HEADROOM, AROUND = 1.08, 1.02
 TICKS, TICKS_ACROSS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)), 2.0
 # The least room per tick; the distance of a name from its line's end, and the gap below a name.
 TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
-
-
-def places_of(values: Sequence[Any], are_tied: bool) -> tuple[list[float], list[bool]]:
-    """Where an axis' values stand, in order, and whether a line joins each to those before.
-
-    Words and sizes that vary together are categories, which no line joins; and so is a number too near to another, such
-    as 2²⁰+3 to 2²⁰. Where that is more than a third of the numbers, all are categories.
-    """
-    categories = [float(place) for place in range(len(values))], [False] * len(values)
-    if len(values) < 2 or are_tied or any(isinstance(value, str) for value in values):
-        return categories
-    numbers = [float(value) for value in values]
-    scaled = list(map(math.log, numbers)) if numbers[-1] > LOGARITHMIC_FROM * numbers[0] > 0 else numbers
-    apart = LEAST_APART * (scaled[-1] - scaled[0]) / (len(scaled) - 1)
-    places = list(itertools.accumulate(scaled, lambda before, place: max(place, before + apart)))
-    joined = [True, *(after - before >= apart for before, after in itertools.pairwise(scaled))]
-    return (places, joined) if 3 * sum(joined) >= 2 * len(joined) else categories
 
 
 def limits(low: float, high: float, quantity: str) -> tuple[float, float]:

@@ -7,9 +7,10 @@ import pandas
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
+from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, places_of, scale_y
+from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, scale_y
 from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, value_text
 from kernelsweep.publish.tables.formats import broken

@@ -93,8 +93,10 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
     curve = curve if len(curve) > 1 else ()
-    points = [f"{width * x / (len(curve) - 1):.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in enumerate(curve)]
-    between = "L" if outcome.answer.get("is_joined", True) else "h0M"
+    places = outcome.answer.get("places") or [number / (len(curve) - 1) for number in range(len(curve))]
+    points = [f"M{width * x:.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in zip(places, curve, strict=False)]
+    runs = outcome.answer.get("runs", [range(len(curve))]) if points else []
+    joined = ["".join(points[number] for number in run).replace("M", "L").replace("L", "M", 1) for run in runs]
     return {
         "name": study,
         "title": outcome.title.partition(": ")[2],
@@ -107,7 +109,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "fault": outcome.fault,
         "claims": outcome.claims,
         "answer": outcome.answer,
-        "curve": points and f"M{between.join(points)}h0",
+        "curve": "".join(joined)
+        + "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
     }
 
 
