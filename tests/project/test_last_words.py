@@ -89,6 +89,12 @@ def test_each_failed_jobs_sentence_comes_first_and_then_answers_those_that_are_r
     lost = "raise type('LogicError', (Exception,), {'__module__': 'pycuda._driver'})('unknown error')"
     assert end_of_job(tmp_path / "lost.log", lost) == SAID
     assert "The GPU or its driver failed: unknown error. " in read_ending(tmp_path / "lost.log").sentence
+    # Pins: Snakemake's stack where the disk was full, as the sentence had no room. It has that of a file made before.
+    full = tmp_path / "full.log"
+    code = f"import os; room = os.stat({str(full.with_suffix('.end.json'))!r}); assert room.st_size > 4_000; "
+    assert end_of_job(full, f"{code}raise OSError(28, str(room.st_ino), 'x.csv')") == SAID
+    number = full.with_suffix(".end.json").stat().st_ino
+    assert read_ending(full).sentence.startswith(f"x.csv can't be written: {number}. Mend that")
     assert end_of_job(tmp_path / logs[2], "raise ValueError('a bug')") == 1
     end_of_job(tmp_path / logs[3], "print('All is right.\\n\\nA long table.')", is_answer=True)
     passed.clear()

@@ -63,6 +63,7 @@ def test_a_node_that_dies_and_a_job_that_is_sent_back_cost_no_point(project: Pat
     command = [sys.executable, "-m", "snakemake", "--workflow-profile", "workflow/profiles/slurm", target]
     command += ["--config", "platform=emulator", "points_per_job=6", "--set-resources", "measure_chunk:gpu=1"]
     command += ["--latency-wait", "5", "--slurm-status-command", "squeue"]
+    command += ["--slurm-init-seconds-before-status-checks", "3"]
 
     def lines() -> list[str]:
         whole = [path.read_text().rpartition("\n")[0].splitlines() for path in journals.glob("**/*.jsonl")]

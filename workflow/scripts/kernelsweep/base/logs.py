@@ -29,6 +29,8 @@ COLUMNS = 80
 
 # The exit status of a job whose last words are a sentence for the user.
 SAID = 3
+# The bytes that are kept for its last words.
+_ROOM = 4096
 _KEPT = "Every finished point is kept; the same command goes on from there."
 
 
@@ -60,11 +62,11 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
     path = job.log[0]
     if os.environ.get(ONE_LINE):
         os.environ[LINE_FILE] = str(_line_of(path))
-    with suppress(OSError):
-        _file_of(path).unlink(missing_ok=True)
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
+        # Room for the job's last words, for the case that it fills the disk.
+        _file_of(path).write_bytes(b" " * _ROOM)
         with open(path, "w", encoding="utf-8") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
@@ -116,8 +118,11 @@ def _keep_ending(log: str | Path, sentence: str, is_answer: bool = False, status
     """Keep what the run says of a job whose log is written."""
     with suppress(OSError):
         answer = Path(log).read_text(encoding="utf-8", errors="replace").strip("\n") if is_answer else ""
-        if answer or sentence:
-            _file_of(log).write_text(json.dumps(asdict(Ending(answer, sentence, status == 1))), encoding="utf-8")
+        if not answer and not sentence:
+            _file_of(log).unlink(missing_ok=True)
+            return
+        with open(os.open(_file_of(log), os.O_WRONLY | os.O_CREAT, 0o666), "wb") as file:
+            file.truncate(file.write(json.dumps(asdict(Ending(answer, sentence, status == 1))).encode()))
 
 
 def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
