@@ -71,8 +71,8 @@ def main() -> None:
             _run_snakemake(_compared(arguments))
     except UserError as error:
         sys.exit(str(error))
-    except KeyboardInterrupt:  # In the first second; later, the rules answer it.
-        sys.exit(1)
+    except KeyboardInterrupt:  # In the first seconds; later, the rules answer it.
+        sys.exit(1 if arguments[0] == "watch" else "Stopped.")
 
 
 def _compared(arguments: Sequence[str]) -> list[str]:
