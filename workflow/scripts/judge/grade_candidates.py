@@ -42,7 +42,7 @@ with logged(snakemake):
         "code": "",
         "made": when(time.time_ns()),
         "files": ["verdict.json", "verdicts.jsonl"],
-        "text": to_html(text, "grade", title, page.parent, page.parent),
+        "text": to_html(text, "grade", title, Path(), page.parent),
     }
     page.write_text(comparison_page(summary["verdict"][0], summary, {}, **content), encoding="utf-8")
     grade_answer(summary, snakemake.output.verdict, snakemake.output.page).write(snakemake.output.answer)

@@ -68,7 +68,7 @@ with logged(snakemake):
 
     shown = [kernel for kernel, found in summary["kernels"].items() if found["is_shown"]]
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
-    notes = comparison_text(points, margin) + end
+    notes = f"# The page has its own\n\n{comparison_text(points, margin)}{end}"
     explored, page = before_and_after(plan.explored, rows, shown), Path(snakemake.output.page)
     content = {
         "index": link(Path(plan.index), page.parent),

@@ -315,7 +315,8 @@ def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
     candidates = summary["candidates"]
     lines = [fitted(line) for line in summary["verdict"]]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
-        why = ", ".join(candidate["findings"]) or candidate["implausible"] or candidate["not_proven"]
+        found = [f"{check}: {messages[0]}" for check, messages in candidate["findings"].items()]
+        why = "; ".join(found) or candidate["implausible"] or candidate["not_proven"]
         said = word(candidate["verdict"], candidate["findings"])
         lines.append(f"  {said:<18}{candidate['candidate']}  {' '.join(why.split())}".rstrip()[:80])
     bad = _counted(((one["verdict"], one["findings"]) for one in candidates), but=RIGHT)

@@ -270,7 +270,7 @@ def sectors_in_words(rows: Iterable[Mapping[str, str]]) -> list[str]:
             if (found := [count for (size, _), count in of_kernel.items() if size == largest])
         }
         least, most = min(fewest, key=fewest.__getitem__), max(fewest, key=fewest.__getitem__)
-        if 0 < fewest[least] < fewest[most]:
+        if 0 < 1.05 * fewest[least] < fewest[most]:
             texts.append(
                 f"{study}, {size_text(largest)} elements: {least} moves {fewest[least]:,.0f} sectors, and {most} "
                 f"{fewest[most] / fewest[least]:.1f} times as many."

@@ -152,15 +152,16 @@ def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) ->
 
 
 def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
-    """Of two devices, or of more kernels than readers see: "B beside A, 44 kernels: 44 faster; times 0.8× to 0.9×"."""
+    """Of two devices, or of more kernels than readers see: "B beside A, 44 kernels: 44 faster; each takes ..."."""
     names = devices(point for of_kernel in kernels.values() for point in of_kernel)
     if len(kernels) <= VERDICT_LINES and len(names) < 2:
         return []
     wholes = list(filter(None, (overall(of_kernel, margin) for of_kernel in kernels.values())))
     verdicts, ratios = Counter(whole.verdict for whole in wholes), sorted(whole.ratio.value for whole in wholes)
     words = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
-    times = f"times {ratios[0]:.2f}× to {ratios[-1]:.2f}×" if ratios[1:] else f"time {ratios[0]:.2f}×"
-    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}; {times}."
+    span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios[1:] else f"{ratios[0]:.2f}"
+    takes = f"{'each takes' if ratios[1:] else 'it takes'} {span} times as long"
+    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}; {takes}."
     if len(names) < 2:
         return [many]
     edited = [kernel for kernel, of_kernel in kernels.items() if any(map(is_edited, of_kernel))]

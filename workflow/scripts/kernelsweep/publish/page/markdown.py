@@ -101,8 +101,10 @@ def _is_file(target: str) -> bool:
 
 
 def _name_rows(tokens: Sequence[Token]) -> None:
-    """Make each row's first cell its heading, in place: verdicts in colours, names with places to break."""
+    """Make each row's first cell its heading, in place: verdicts and failed cells in colours, names that may break."""
     for row, (token, cell) in enumerate(pairwise(tokens)):
+        if token.type == "td_open" and cell.content.startswith("✗"):
+            token.attrs["class"] = " ".join(dict.fromkeys([*str(token.attrs.get("class", "")).split(), "bad"]))
         if token.type == "tr_open" and cell.type == "td_open":
             text, end = tokens[row + 2 : row + 4]
             cell.tag = end.tag = "th"

@@ -16,6 +16,7 @@ from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link, with_classes
 from kernelsweep.publish.page.forest import forest
+from kernelsweep.publish.page.markdown import breakable
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
+    known["breakable"] = breakable
     return html_text("page/comparison.html", title, scripts, **known, **values)
 
 
