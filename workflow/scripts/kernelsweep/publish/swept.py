@@ -137,15 +137,21 @@ def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
     return x, chosen.get("by") or next((axis for axis in others if axis not in (x, panel)), None), panel
 
 
-def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], asked: Sequence[str]) -> list[Any]:
+def named_lines(
+    rows: pandas.DataFrame, x: str, order: Sequence[Any], asked: Sequence[str], used: Sequence[str] = ()
+) -> list[Any]:
     """The lines with names: the first, the fastest at the last x, those asked for, and those furthest from these.
 
     What ends within LITTLE of a line with a name, and is within MOST of it everywhere, has none: it looks the same.
+
+    used  the lines that the answer names: the first that ends within LITTLE of the fastest stands for it
     """
     rows = rows.assign(level=numpy.log(rows["shown"]))
     places = rows.pivot_table(index="line", columns=x, values="level", sort=False)
     levels = rows.sort_values(x).groupby("line")["level"].last()
     fastest = rows.sort_values([x, "time_us"], ascending=[False, True])["line"].iloc[0]
+    alike = (line for line in used if line in levels and abs(levels[line] - levels[fastest]) <= LITTLE)
+    fastest = next(alike, fastest)
     named = [line for line in dict.fromkeys([order[0], fastest, *asked]) if line in levels][:MOST_NAMED]
     rest = levels.drop(named)
     while len(named) < MOST_NAMED:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from kernelsweep.base.templates import markdown, markdown_table
@@ -33,7 +35,7 @@ NONE = "–"
 # Further ties are counted but not named: at small sizes nearly every configuration takes the time of a launch.
 MOST_TIES = 8
 # Beside other words there is less room.
-_FEW_TIES, MOST_SIZES = 2, 4
+_FEW_TIES, MOST_SIZES, MOST_ROWS = 2, 4, 4
 
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
@@ -69,20 +71,26 @@ def of_peak(configuration: Configuration) -> str:
 def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     """What to use and what it loses, in the words of the terminal and of all pages: a row by range of sizes.
 
+    Of more than MOST_ROWS, neighbours of one kernel are one row, with the configuration at the largest size; best.md
+    has the others.
+
     is_refined     whether the row refines the first one, which is for all sizes
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`
     loses          at most, and on `average`
     largest        the largest of the sizes, at which are the following
-    time, interval, peak_fraction, of_peak
+    time, interval, peak_fraction, of_peak, peak_of
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; "" without that
     is_behind      whether that is faster
     """
+    many = len(uses) > MOST_ROWS
+    groups = [[*group] for _, group in groupby(uses, lambda use: (use.everywhere, use.kernel) if many else id(use))]
     return [
         {
-            "is_refined": use is not uses[0] and uses[0].everywhere,
+            "is_refined": number > 0 and uses[0].everywhere,
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
-            "configuration": configuration_text(use.configuration),
+            "configuration": configuration_text(use.configuration)
+            + (f" at {place_words(use.sizes[-1], study)}; {others} others at smaller sizes" if others else ""),
             "ties": tied_text(use, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
@@ -92,12 +100,22 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
             "peak_fraction": use.configuration.peak_fraction,
             "of_peak": of_peak(use.configuration),
+            "peak_of": use.configuration.peak_of,
             "gain": f"{use.gain:.{1 if use.gain >= 2 else 2}f}×" if use.gain else "",
             "beside": use.beside if use.gain else "",
             "is_behind": bool(use.gain and use.gain < 1),
         }
-        for use in uses
+        for number, (use, others) in enumerate((_joined(group), len(group) - 1) for group in groups)
     ]
+
+
+def _joined(uses: Sequence[Use]) -> Use:
+    """The last of neighbours, for the sizes of all."""
+    if len(uses) == 1:
+        return uses[0]
+    sizes = tuple(size for use in uses for size in use.sizes)
+    lost = sum(use.mean * len(use.sizes) for use in uses) / len(sizes)
+    return replace(uses[-1], sizes=sizes, worst=max(use.worst for use in uses), mean=lost, ties=())
 
 
 def tied_text(use: Use, most: int = MOST_TIES) -> str:

@@ -9,7 +9,7 @@ from math import nan
 import pandas
 from pandas import isna, notna
 
-from kernelsweep.judge.best.find import best_at, comparable, is_tie
+from kernelsweep.judge.best.find import best_at, comparable, find_uses, is_tie, of_reference
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.reference import flagged_kernels, undefined_kernels
 from kernelsweep.judge.data.steps import grids_text, step_labels
@@ -145,7 +145,7 @@ def _message(ladder: Ladder) -> str:
         number = ladder.published[0].first
         best = table.sort_values(ladder.published[0].name, ascending=False).iloc[0]
         gain = _gain(best["label"], best[ladder.published[0].name], first)
-        return f"No times here. On the {number.device} of {number.source}, {gain}"
+        return f"No times here. On the {number.device} of {number.source}, {gain}."
     left_out = undefined_kernels(table) | flagged_kernels(table, PROOF_FAILED)
     if not data.steps:
         left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
@@ -158,16 +158,21 @@ def _message(ladder: Ladder) -> str:
     how = f" and block size {block}" if data.steps and block else "" if data.steps else ", each at its fastest"
     where = f"At {size}{how}" if size else "Each at its fastest"
     best = allowed.iloc[0]
-    labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]
+    used = {use.kernel for use in of_reference(find_uses(data.title, data), data.title, data.settings)}
+    ties = [row for row in allowed.to_dict("records") if is_tie(row, dict(best))]
+    # Of those that tie, the answer's comes first.
+    labels = [str(row["label"]) for row in sorted(ties, key=lambda row: row["kernel"] not in used)]
     if isna(best["speedup"]):
         return f"{where}, {list_texts(labels)}: {four_digits(best['time_us'])} µs."
     if first in labels:
         return f"{where}, no later step is faster than {first}."
-    return f"{where}, {_gain(list_texts(labels), best['speedup'], first)}"
+    alike = f" As fast: {list_texts(labels[1:])}." if labels[1:] else ""
+    there = f"{where[:1].lower()}{where[1:]}" + ", the published configuration" * bool(data.steps and ladder.published)
+    return f"{_gain(labels[0], best['speedup'], first)}, {there}.{alike}"
 
 
-def _gain(steps: str, gain: float, first: str) -> str:
-    return f"{steps}: {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}."
+def _gain(step: str, gain: float, first: str) -> str:
+    return f"{step} is {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}"
 
 
 def _caption(ladder: Ladder) -> str:

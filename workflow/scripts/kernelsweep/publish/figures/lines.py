@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas
 
+from kernelsweep.judge.best.find import find_uses, of_reference
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
@@ -38,7 +39,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     rows = rows.assign(line=rows[by] if by else "")
     # In a view, the reader chose the lines.
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
-    named = named_lines(rows[rows["shown"].notna()], x, order, asked)
+    uses = of_reference(find_uses(data.title, data), data.title, data.settings) if by == KERNEL else []
+    named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
     grey = [line for line in order if line not in named]
     words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
     caption += f" In grey, under the others: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
