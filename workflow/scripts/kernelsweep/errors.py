@@ -83,11 +83,13 @@ def first_error(message: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
-    """ "; did you mean X?" for the known word that is nearest to a misspelt one, or "" if none is near.
+    """ "; did you mean X?" for the known word that begins so, or is nearest to a misspelt one; "" if none is near.
 
     similarity  how near it has to be, from 0 to 1; see difflib.get_close_matches
     """
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=similarity)
+    words = list(known)
+    begun = [one for one in words if one.startswith(word) and len(word) > 3]
+    matches = begun[:1] or difflib.get_close_matches(word, words, n=1, cutoff=similarity)
     return f"; did you mean {matches[0]!r}?" if matches else ""
 
 

@@ -8,5 +8,6 @@ with logged(snakemake, is_answer=True):
     rows = [row for part in snakemake.input.metrics for row in read_rows(part)]
     write_rows(snakemake.output[0], METRIC_COLUMNS, rows)
     missing = [f"{title}: {entry}" for title, entries in missing_metrics(rows).items() for entry in entries]
-    known = f"Counters: {sum(row['value'] != '' for row in rows):,} of {len(rows):,} values, in {snakemake.output[0]}."
+    found = sum(row["value"] != "" for row in rows)
+    known = f"Counters: {found:,} values{f' of {len(rows):,}' * (found < len(rows))}, in {snakemake.output[0]}."
     print(*(fitted(line) for line in [known, *sectors_in_words(rows), *missing]), sep="\n")

@@ -172,7 +172,7 @@ def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> l
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
-    Points follow whose verdict is not their size's: "; 4 points slower, unlike their size".
+    Points follow whose verdict is not their size's: "; also slower: 4 points at other sizes".
     """
     whole, sizes = overall(compared, margin), by_size(compared, margin)
     assert whole, "the points were compared"
@@ -187,8 +187,8 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     if len(called[whole.verdict]) == len(sizes):
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
-    apart = [f"{others[name]} point{'s' * (others[name] > 1)} {name}" for name in (SLOWER, FASTER) if others[name]]
-    but = f"; {' and '.join(apart)}, unlike their size" if apart else ""
+    apart = [f"{name}: {others[name]} point{'s' * (others[name] > 1)}" for name in (SLOWER, FASTER) if others[name]]
+    but = f"; also {', '.join(apart)} at other sizes" if apart else ""
     return f"{ratio_text(whole.ratio, '×')}, {words}{but}"
 
 
