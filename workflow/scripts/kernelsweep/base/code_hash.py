@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import hashlib
+import os
 import re
 import site
 import sys
@@ -186,7 +187,9 @@ def code_hash(files: Iterable[Path], with_story: bool = False) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
-            if file.suffix == ".py" and not any(map(file.is_relative_to, _OURS)):
+            if os.path.abspath(file).startswith(_OURS):
+                digest.update(sha256_of(file).encode())
+            elif file.suffix == ".py":
                 digest.update(_code(file.read_text(encoding="utf-8-sig")).encode())
             elif file.suffix in _CXX:
                 digest.update(cxx_code(file.read_text(encoding="utf-8-sig"), with_story).encode())
@@ -198,8 +201,8 @@ def code_hash(files: Iterable[Path], with_story: bool = False) -> str:
     return digest.hexdigest()
 
 
-# Kernelsweep's own files are hashed as they are: to parse them would take each start a second.
-_OURS = (HOME / "workflow/scripts", HOME / "emulator")
+# Kernelsweep's own files are hashed as they are: to parse them would take each start a second, and each job, too.
+_OURS = (f"{HOME}/workflow/scripts/", f"{HOME}/emulator/")
 
 
 @cache
