@@ -98,7 +98,7 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     content["studies"]["sums"] |= {"title": "Sums: one value", "answer": answer}
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert rows(results)["sums"] == "one value 100% 0 2¹⁶–2²² tree 64 × 8 3.1% 89.0% ✓ 9 of 9"
-    assert 'd="M0,18.0L96,2.0M24,10.0h0"/>' in (results / "index.html").read_text()
+    assert 'd="M0,18.0L96,2.0"/><path class="shares dots" d="M24,10.0h0"/>' in (results / "index.html").read_text()
     answer["curve"] = [0.9]  # of one size, which makes no curve
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()

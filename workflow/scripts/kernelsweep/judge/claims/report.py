@@ -81,7 +81,7 @@ def claims_text(
     return markdown(
         __file__,
         device=device_text(device),
-        by_study=_counts("study", {**of_studies, "all": judged}) if judged else "",
+        by_study=_counts("study", of_studies | ({"all": judged} if len(of_studies) > 1 else {})) if judged else "",
         by_code=_counts(
             "the claim is judged on", {_CODE.get(code, code): claims for code, claims in of_codes.items() if claims}
         )
@@ -112,10 +112,11 @@ def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str])
 
 def _counts(head: str, groups: Mapping[str, Sequence[Judged]]) -> str:
     """A table with the number of claims with each verdict in each group."""
-    heads = {head: False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in CLAIM_VERDICTS}}
     counts = {name: Counter(entry.verdict for entry in claims) for name, claims in groups.items()}
+    found = [verdict for verdict in CLAIM_VERDICTS if any(of_group[verdict] for of_group in counts.values())]
+    heads = {head: False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in found}}
     return markdown_table(
-        heads, [[name, *(str(of_group[verdict]) for verdict in CLAIM_VERDICTS)] for name, of_group in counts.items()]
+        heads, [[name, *(str(of_group[verdict] or "") for verdict in found)] for name, of_group in counts.items()]
     )
 
 

@@ -67,12 +67,17 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     uncounted = [study for study in newest if platform.is_uncounted(study)]
     outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
     is_right = all(outcome.is_right for outcome in outcomes) and not any(status.errors for status in newest.values())
-    last = max(newest.values(), key=lambda status: status.made)
+    last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
+    together = [*whole.studies.values()] if whole else []
     return {
         "name": name,
         "page": _page(platform.whole, results),
         "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
         "points": _points(outcomes, len(uncounted)),
+        # The report of all, and the terminal, have fewer.
+        "together": f"{_counts(together)} in the {len(together)} studies that were run together"
+        if whole and len(together) < len(newest)
+        else "",
         "counted": when(last.made),
         "provenance": (platform.whole or last).provenance,
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
@@ -87,6 +92,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
     page = next(filter(None, (_page(one, results, study) for one in current or [status])), "")
     remark = "" if platform.whole in current else f"run by itself, {when(status.made)}"
+    if remark and platform.whole and status.provenance != platform.whole.provenance:
+        remark += f"; {status.provenance}"
     if is_uncounted:
         remark = f"out of date; to renew it: {COMMAND} {study}"
     elif outcome.edited:
@@ -109,8 +116,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "fault": outcome.fault,
         "claims": outcome.claims,
         "answer": outcome.answer,
-        "curve": "".join(joined)
-        + "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
+        "curve": "".join(joined),
+        "dots": "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
     }
 
 
