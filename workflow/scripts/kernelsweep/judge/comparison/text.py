@@ -125,7 +125,9 @@ def verdict_lines(
         if same := len({point.kernel for point in points if point.note == NO_RECORD} - {*counted, *broken}):
             lines.append(f"Not edited: {same} other kernel{'s' if same > 1 else ''}.")
     elif not failed:
-        reasons = Counter(point.note for point in points if point.note != SKIPPED).most_common(1)
+        # An edited kernel's reason comes before that of all others.
+        notes = Counter(point.note for point in points if point.note != SKIPPED)
+        reasons = sorted(notes.items(), key=lambda item: (item[0] == NO_RECORD, -item[1]))
         reason = "" if taken_back else f": {reasons[0][0] if reasons else 'no points'}"
         lines.append(f"Nothing to compare{reason}.")
     if taken_back:
