@@ -19,6 +19,7 @@ from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, fi
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.row_counts import row_counts
 from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.judge.data.words import configuration_words
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.tables.formats import as_latex
@@ -180,3 +181,8 @@ def test_without_times_both_files_say_why() -> None:
     reason = "There are no times on this platform, so no configuration is the best."
     assert document["reason_for_none"] == reason
     assert reason in best_text(found, [], {"unrolling": UNROLLING}, EMULATOR)
+
+
+def test_two_sides_of_one_thing_are_told_together() -> None:
+    assert configuration_words({"tile_x": 64, "tile_y": 32, "rows": 8}) == "tile=64×32 rows=8"
+    assert configuration_words({"bx": 64, "by": 2}) == "bx=64 by=2"

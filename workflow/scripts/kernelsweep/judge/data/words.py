@@ -102,7 +102,8 @@ def configuration_words(values: Mapping[str, Any]) -> str:
     stems: dict[str, list[str]] = {}
     for axis in values:
         stems.setdefault(axis.rpartition("_")[0], []).append(axis)
-    pairs = {axes[0]: stem for stem, axes in stems.items() if tuple(axis[len(stem) + 1 :] for axis in axes) in _PAIRS}
+    ends = {stem: tuple(axis.removeprefix(f"{stem}_") for axis in axes) for stem, axes in stems.items() if stem}
+    pairs = {stems[stem][0]: stem for stem, names in ends.items() if names in _PAIRS}
     words: dict[str, str] = {}
     for axis, value in values.items():
         stem, text = axis.rpartition("_")[0], axis_value(axis, value)
