@@ -19,6 +19,7 @@ from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
 from kernelsweep.publish.view import draw_view
+from kernelsweep.publish.view_address import whole_address
 from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns
 from kernelsweep.study.study import read_study
 
@@ -104,8 +105,8 @@ RECORDED = ("bandwidth_bound", "histogram", "matmul", "warp_shuffle")
 
 
 @pytest.fixture(scope="module")
-def recorded_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with recorded studies."""
+def recorded_points() -> dict[str, Any]:
+    """The points of recorded studies."""
     with gzip.open(RECORDING / "measurements.csv.gz", "rt", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["study"] in RECORDED]
     studies = {}
@@ -113,7 +114,13 @@ def recorded_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         data = recorded(name)
         known = {"names": data.kernel_names, "gridded": data.gridded, "uses": uses_of(name)}
         studies[name] = {**data.settings.values(), **known}
-    return page_of(explorer_data(studies, rows), tmp_path_factory.mktemp("recorded") / "page.html")
+    return explorer_data(studies, rows)
+
+
+@pytest.fixture(scope="module")
+def recorded_page(recorded_points: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with recorded studies."""
+    return page_of(recorded_points, tmp_path_factory.mktemp("recorded") / "page.html")
 
 
 def page_of(points: dict[str, Any], file: Path) -> Path:
@@ -214,7 +221,12 @@ return [...document.querySelectorAll(selector)].map((one) => one[what] ?? one.ge
     return driver.execute_script(script, f"#explorer {selector}", what)
 
 
-def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path) -> None:
+def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path, recorded_points: dict[str, Any]) -> None:
+    # A short address, as the gallery has them, is what the page makes of it.
+    for view in ("warp_shuffle&show=gain", "matmul&view=map", "bandwidth_bound", "histogram&view=map&over=kernel"):
+        address, study = f"study={view}", recorded_points[view.partition("&")[0]]
+        page = view_of(driver, recorded_page, address).partition("?")[2]
+        assert parse_qs(whole_address(f"#explorer?{address}", study).partition("?")[2]) == parse_qs(page)
     address = view_of(driver, recorded_page, "study=warp_shuffle&view=lines&show=gain&baseline=global_memory")
     (axes,) = draw_view(recorded("warp_shuffle"), address, 3.3, ()).figure.axes
     low, high = axes.get_ylim()

@@ -233,3 +233,4 @@ def test_a_view_that_names_what_is_not_there_ends_in_a_sentence(key: str, value:
 def test_the_address_of_a_page_names_its_platform() -> None:
     page = "file:///x/results/recording/nvidia-h200/report.html#explorer?study=unrolling"
     assert platform_in(page) == "recording/nvidia-h200"
+    assert view_name(read_view(f"{page}&show=gain")) == "unrolling-gain"

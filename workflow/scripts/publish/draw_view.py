@@ -3,20 +3,31 @@
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
+from kernelsweep.errors import UserError
+from kernelsweep.judge.best.best_words import use_rows
+from kernelsweep.judge.best.find import find_uses, of_reference
 from kernelsweep.judge.data.study_data import read_study_data
 from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.style import use_font
+from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.view import draw_view
+from kernelsweep.publish.view_address import whole_address
+from kernelsweep.results import each_row
 
 with logged(snakemake, is_answer=True):
-    inputs, plan = snakemake.input, snakemake.params.plan
-    data = read_study_data(
-        snakemake.wildcards.study, plan.study, inputs.measurements, inputs.device, None, inputs.proofs, plan.edited
-    )
+    inputs, plan, study = snakemake.input, snakemake.params.plan, snakemake.wildcards.study
+    data = read_study_data(study, plan.study, inputs.measurements, inputs.device, None, inputs.proofs, plan.edited)
     use_font(plan.font)
-    drawing = draw_view(data, plan.view, plan.width, plan.gridded)
+    # What the page opens at the address.
+    uses = use_rows(of_reference(find_uses(study, data), study, data.settings), data.settings)
+    known = {**plan.study, "names": data.kernel_names, "gridded": plan.gridded, "uses": uses}
+    rows = (row for path in inputs.measurements for row in each_row(path, study=study))
+    if not (explored := explorer_data({study: known}, rows)):
+        raise UserError(f"view: {study} has no timed point.")
+    view = whole_address(plan.view, explored[study])
+    drawing = draw_view(data, view, plan.width, plan.gridded)
     picture, latex, points = map(Path, snakemake.output)
     drawing.save(picture)
-    latex.write_text(figure_latex(drawing, picture, picture.stem, plan.view), encoding="utf-8")
+    latex.write_text(figure_latex(drawing, picture, picture.stem, view), encoding="utf-8")
     drawing.rows.to_csv(points, index=False, lineterminator="\n")
     print(f"  Figure   {picture}\n  LaTeX    {latex}\n  Points   {points}\n  Caption  {drawing.caption}")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, unquote
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from kernelsweep.errors import UserError, check_known
-from kernelsweep.judge.data.words import list_texts
 
 # The figures that show the explorer's views; what stands before an axis that has a value, and that value where it is
 # free.
 VIEWS = {"lines": "lines", "map": "heatmap"}
 AT, BEST = "at.", "best"
-# What each view names, besides the values of axes, and what it may name.
-_NAMED = ("study", "view", "show", "over", "across", "kernels")
-_FURTHER = ("baseline",)
+_START = "explorer?"
+# What a view may name, besides the values of axes. The page fills in all but the study.
+_NAMED = ("study", "view", "show", "baseline", "over", "across", "kernels")
 
 
 def read_view(address: str) -> dict[str, str]:
@@ -23,26 +23,49 @@ def read_view(address: str) -> dict[str, str]:
 
     Raises UserError where the address has no view that a figure can show.
     """
-    view = dict(parse_qsl(address.partition("explorer?")[2]))
-    if missing := [name for name in _NAMED if not view.get(name)]:
+    view = {"view": "lines"} | dict(parse_qsl(address.partition(_START)[2]))
+    if not view.get("study"):
         raise UserError(
-            f"view={address!r} is no whole view: it lacks {list_texts(missing, len(missing))}. Open the page at it, "
-            "and copy the address that the page then has: snakemake figure --config view='<address>' width=3.3"
+            f"view={address!r} names no study. It is the page's address with its explorer open: "
+            "snakemake figure --config view='explorer?study=<study>' width=3.3"
         )
     for key in (key for key in view if not key.startswith(AT)):
-        check_known(key, (*_NAMED, *_FURTHER, f"{AT}<axis>"), "view: it has")
+        check_known(key, (*_NAMED, f"{AT}<axis>"), "view: it has")
     if view["view"] == "points":
         raise UserError("view: a figure shows lines or a heat map, not every point. Choose another view.")
     check_known(view["view"], VIEWS, "view: its view is")
-    if view["view"] == "lines" and view["over"] == "kernel":
+    if view["view"] == "lines" and view.get("over") == "kernel":
         raise UserError("view: lines over kernels join what has no order. Choose another axis, or the figure ladder.")
     return view
 
 
+def whole_address(address: str, study: Mapping[str, Any]) -> str:
+    """A view's address with what it leaves out, as the page opens it: complete() of explorer.js.
+
+    study  as page.explorer.explorer_data() gives it
+    """
+    view, axes = read_view(address), study["axes"]
+    several = sorted(axes, key=lambda axis: -len(axis["values"]))
+    of_kernel = [axis["name"] for axis in several if axis["of_kernel"]]
+    others = [axis for axis in several if not axis["of_kernel"]]
+    numbers = [axis["name"] for axis in others if axis["numbers"][0] is not None]
+    rest = [*of_kernel, *(axis["name"] for axis in others), "kernel"]
+    over = view.get("over", [*(of_kernel if view["view"] == "map" else ()), *numbers, *rest][0])
+    usual = {
+        "show": next(iter(study["quantities"])),
+        "baseline": study["kernels"][0],
+        "over": over,
+        "across": next((axis for axis in [*of_kernel, "kernel", *rest] if axis != over), over),
+        "kernels": ",".join(study["usual"]),
+        **{AT + axis["name"]: BEST if axis["reference"] < 0 else axis["values"][axis["reference"]] for axis in axes},
+    }
+    return address.partition(_START)[0] + _START + urlencode(usual | view)
+
+
 def view_name(view: Mapping[str, str]) -> str:
-    """The name of a view's files: `unrolling-gain-array_size`."""
+    """The name of a view's files, of what its address names: `unrolling-gain-array_size`."""
     names = ("study", "show", "over", *(("across",) if view["view"] == "map" else ()))
-    return "-".join(re.sub(r"\W+", "_", view[name]) for name in names)
+    return "-".join(re.sub(r"\W+", "_", view[name]) for name in names if name in view)
 
 
 def picture_in(address: str) -> tuple[str, str] | None:
