@@ -44,8 +44,8 @@ def on_post_build(config: Any) -> None:
     shutil.copytree(RESULTS, pages, ignore=shutil.ignore_patterns(*left_out), dirs_exist_ok=True)
     for page in pages.rglob("*.html"):
         text = re.sub(
-            r'href="(?:\.\./)+((?:kernels|config|docs|resources)/)',
-            rf'href="{config.repo_url}/blob/HEAD/\1',
+            r'href="(?:\.\./)+((?:kernels|config|docs|resources)/[^"]*)"',
+            rf'href="{config.repo_url}/blob/HEAD/\1"' if config.repo_url else "",
             page.read_text(encoding="utf-8"),
         )
         page.write_text(text, encoding="utf-8")
