@@ -35,7 +35,15 @@ from kernelsweep.device.pairs import (
 )
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, TAKEN_BACK, name_of, previous
+from kernelsweep.judge.comparison.sides import (
+    NAME_COLUMNS,
+    NO_RECORD,
+    NOT_BEFORE,
+    SAME_CODE,
+    TAKEN_BACK,
+    name_of,
+    previous,
+)
 from kernelsweep.judge.comparison.text import comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
@@ -351,10 +359,10 @@ REST = {"dtype": "int32", "operation": "sum", "cache": "cold"}
 
 
 def ran(path: Path, source: str, binaries: Sequence[str], time_us: float = 100.0, **settings: str) -> list[Row]:
-    """Add a run of both points to the journal, as measure() does, and return the rows of now."""
+    """Add a run of the first points to the journal, as measure() does, and return the rows of now."""
     rows = []
     with Journal(path) as journal:
-        for point, binary in zip(POINTS, binaries, strict=True):
+        for point, binary in zip(POINTS[: len(binaries)], binaries, strict=True):
             of = identity({**point, **REST, "grid_size": None, "width": None, "arguments": ""}, binary, settings)
             visits = [[time_us + visit / 10 + step / 100 for step in range(7)] for visit in range(3)]
             for visit, samples in enumerate(visits):
@@ -415,6 +423,21 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
     before_it = [{**row, "binary_sha256": "c"} for row in other]
     heading, last = verdict_lines(compare_points(before_it, [*rows, *other], MARGIN, back), MARGIN)
     assert heading.startswith("other 1.000×") and last == "Edit taken back: k."
+    # A point that was first measured with the edit: its source says that the edit was taken back, or its machine code.
+    for source, binaries in (("first", ["a1", "a2"]), ("first with a comment", ["a1", "a1"])):
+        path = tmp_path / binaries[1] / "journal/s/k.jsonl"
+        ran(path, "first", ["a1"])
+        edited = ran(path, "second", ["b1", "b2"])
+        assert before(path, edited) == (["a1", ""], ["", NOT_BEFORE], [])
+        (of_edit,) = verdict_lines(compare_points(previous(edited, path.parents[2]).rows, edited, MARGIN), MARGIN)
+        assert of_edit.startswith("k 1.000× (") and of_edit.endswith(") at 1 of 2 points, same, right at 2 of 2")
+        rows = ran(path, source, binaries)
+        assert before(path, rows) == (["", ""], [TAKEN_BACK, TAKEN_BACK], [])
+        points = compare_points([], rows, MARGIN, back)
+        assert "Not compared" not in comparison_text(points, MARGIN, verdict_lines(points, MARGIN))
+    # A new edit that takes the one before it back in part is compared where it is new.
+    ran(path, "third", ["b1", "c2"])
+    assert before(path, ran(path, "fourth", ["a1", "d2"])) == (["", "c2"], [TAKEN_BACK, ""], [])
 
 
 def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_path: Path) -> None:
@@ -438,7 +461,7 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     # And the other way round, where the point that stays was measured last.
     assert before(path, ran(path, "fourth", ["d1", "c2"])) == (["b1", ""], ["", SAME_CODE], [])
     # Which is taken back.
-    assert before(path, ran(path, "third", ["b1", "c2"])) == (["", ""], [TAKEN_BACK, SAME_CODE], [])
+    assert before(path, ran(path, "third", ["b1", "c2"])) == (["", ""], [TAKEN_BACK, TAKEN_BACK], [])
 
 
 def test_another_unit_of_the_same_source_is_no_edit_where_it_counts_the_same(tmp_path: Path) -> None:

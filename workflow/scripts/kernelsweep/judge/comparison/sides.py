@@ -28,6 +28,7 @@ class Record:
     measured  the time of the last visit (UTC)
     first     the number of the first visit's line among all lines of the kernel
     place     the number of the last visit's line, or of the line that says that an edit brought this version back
+    since     the number of the first line, of any point, with its source
     right     the outcomes of right visits by number; a visit that failed later is none
     """
 
@@ -39,6 +40,7 @@ class Record:
     measured: str = ""
     first: int = 0
     place: int = 0
+    since: int = 0
     right: dict[int, Outcome] = field(default_factory=dict)
 
     @property
@@ -65,6 +67,7 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
     if len(journals) > 1:
         lines.sort(key=lambda line: str(line.get(AGAIN) or line["measured"]))
     records: dict[str, Record] = {}
+    since: dict[str, int] = {}
     for place, line in enumerate(lines):
         key = line["of"]
         shared = {name: key[name] for name in ("point", "version", "settings")}
@@ -74,6 +77,7 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
         if AGAIN in line:
             continue
         record.source, record.measured = line["source_sha256"], line["measured"]
+        record.since = since.setdefault(record.source, place)
         if line["outcome"].status == "ok":
             record.right[line["visit"]] = line["outcome"]
         else:
@@ -170,7 +174,8 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     For each point, that is the latest right record with the same settings and device, but another version: other
     machine code, launches or problem; where only counts are known, also other source. A point that the latest edit did
     not change has no row: it was not measured again, and the effect of an older edit is not of interest. Nor has one
-    whose edit was taken back: it is as it was before all that could be compared with it.
+    whose edit was taken back: it is as it was before all that could be compared with it. So are points that were first
+    measured with that edit: the kernel's other points, or its source, say that it was taken back.
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
@@ -182,15 +187,23 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
             if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
         ]
         compared = [(own, earlier) for _, own, earlier in choices if own and isinstance(earlier, Record)]
+        # What is taken back was there before what it would be compared with.
+        back = {own.version["binary"] for own, earlier in compared if earlier.first > own.first}
+        undone = {
+            own.identity
+            for own, earlier in compared
+            if own.version["binary"] in back or (back and earlier.since > own.since)
+        }
         newest = max((own for own, _ in compared), default=None, key=_FIRST)
-        # What is taken back runs nothing: it was there before what it would be compared with.
-        is_taken_back = newest is not None and any(earlier.first > newest.first for _, earlier in compared)
+        is_taken_back = newest is not None and (
+            newest.identity in undone or any(earlier.first > newest.first for _, earlier in compared)
+        )
         for row, own, earlier in choices:
-            if isinstance(earlier, str):
-                result.reasons[name_of(row)] = NOT_BEFORE if newest and earlier == NO_RECORD else earlier
-            elif own and earlier.first > own.first:
+            if own and (is_taken_back or own.identity in undone):
                 result.reasons[name_of(row)] = TAKEN_BACK
-            elif own and newest and (is_taken_back or own.source != newest.source):  # The point did not run again.
+            elif isinstance(earlier, str):
+                result.reasons[name_of(row)] = NOT_BEFORE if newest and earlier == NO_RECORD else earlier
+            elif own and newest and own.source != newest.source:  # The point did not run again.
                 result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, earlier, own))

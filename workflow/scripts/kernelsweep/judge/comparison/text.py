@@ -110,7 +110,7 @@ def verdict_lines(
         kernels = shown_kernels(compared, margin)
         lines += _heading(kernels, margin)
         lines += [
-            f"{names[kernel]} {_verdict_on(of_kernel, margin)}, {_right(kernel, points)}"
+            f"{names[kernel]} {_verdict_on(of_kernel, margin, _where(of_kernel, points))}, {_right(kernel, points)}"
             for kernel, of_kernel in kernels.items()
         ]
         if same := len(by_kernel(compared)) - len(kernels):
@@ -118,7 +118,8 @@ def verdict_lines(
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
         lines += [
-            f"{names[kernel]}: {counted_in_words(of_kernel)}{registers.get(kernel, '')}, {_right(kernel, points)}"
+            f"{names[kernel]}: {counted_in_words(of_kernel, _where(of_kernel, points))}{registers.get(kernel, '')}, "
+            f"{_right(kernel, points)}"
             for kernel, of_kernel in sorted(counted.items(), key=lambda item: counted_rank(item[1]))
             if kernel not in broken
         ]
@@ -171,7 +172,7 @@ def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> l
     return [f"{names[1]} beside {names[0]}, {many}", *too]
 
 
-def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
+def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared: str) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
     Points follow whose verdict is not their size's: "; also slower: 4 points at other sizes".
@@ -191,7 +192,7 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [f"{name}: {others[name]} point{'s' * (others[name] > 1)}" for name in (SLOWER, FASTER) if others[name]]
     but = f"; also {', '.join(apart)} at other sizes" if apart else ""
-    return f"{ratio_text(whole.ratio, '×')}, {words}{but}"
+    return f"{ratio_text(whole.ratio, '×')}{where_compared}, {words}{but}"
 
 
 def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
@@ -200,9 +201,19 @@ def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
     return {kernel: kernel if list(short.values()).count(name) > 1 else name for kernel, name in short.items()}
 
 
+def _run(kernel: str, points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
+    return [point for point in points if point.kernel == kernel and point.after and point.after["status"] != "skipped"]
+
+
+def _where(of_kernel: Sequence[ComparedPoint], points: Sequence[ComparedPoint]) -> str:
+    """ " at 20 of 84 points" that were run; "" where these are all of a kernel's."""
+    every = len(_run(of_kernel[0].kernel, points))
+    return f" at {len(of_kernel)} of {every} points" if len(of_kernel) < every else ""
+
+
 def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
     """ "right at 88 of 88"."""
-    run = [point for point in points if point.kernel == kernel and point.after and point.after["status"] != "skipped"]
+    run = _run(kernel, points)
     return f"right at {sum(not point.fails for point in run)} of {len(run)}"
 
 
@@ -259,10 +270,10 @@ def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
 
 
 def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
-    """The points that were neither compared nor counted, by the reason."""
+    """The points that were neither compared nor counted, by the reason. The verdict has edits that were taken back."""
     counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
     others = (point for point in points if point.verdict == NOT_COMPARED and id(point) not in counted)
-    return grouped(others, lambda point: point.note)
+    return grouped((point for point in others if point.note != TAKEN_BACK), lambda point: point.note)
 
 
 def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page: str) -> Answer:
