@@ -260,6 +260,10 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
     assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", "read_only", *answered} > {"cub"}
+    # Each that is ticked has a colour of its own, also ten kernels further on; its box has the same.
+    view_of(driver, recorded_page, "study=bandwidth_bound&kernels=vector_loads,last_block,work_counter")
+    colours = all_of(driver, ".chart g[data-kernel][fill]", "fill")
+    assert len({*colours}) == len(colours) == 3 and all_of(driver, "label:has(:checked) path", "fill") == colours
 
 
 def test_a_brighter_cell_of_a_map_is_a_larger_number(driver: object, recorded_page: Path) -> None:

@@ -35,14 +35,14 @@
     .map((name) => section.querySelector(name));
   const packed = Uint8Array.from(atob(document.getElementById("points").textContent), (letter) => letter.charCodeAt(0));
   const studies = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-  let view, study, drawn;
+  let view, study, drawn, colours;
 
   const create = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
     return element;
   };
-  const colour = (kernel) => COLOURS[kernel % COLOURS.length];
+  const colour = (kernel) => colours.get(kernel) ?? COLOURS[kernel % COLOURS.length];
   const symbol = (kernel, size) => d3.symbol().type(d3.symbols[kernel % d3.symbols.length]).size(size)();
   const axisNamed = (name) =>
     name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.kernels, numbers: study.kernels.map(() => null) }
@@ -146,7 +146,7 @@
     const boxes = study.kernels.map((kernel, place) => {
       const box = create("input", { type: "checkbox", value: kernel, checked: chosen.includes(kernel), onchange: choose });
       const mark = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
-      mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60)).attr("fill", colour(place));
+      mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60));
       const label = create("label", {}, box, mark.node(), kernel + (study.undefined.includes(kernel) ? " †" : ""));
       label.onpointerenter = () => emphasise(place);
       label.onpointerleave = () => emphasise(null);
@@ -272,7 +272,19 @@
     return { svg, left, right: width - MARGIN.right };
   }
 
+  // Colours by chosen kernel: its own, or the next that no other has, as long as there is one.
+  function deal() {
+    colours = new Map();
+    const chosen = view.kernels.split(",").map((kernel) => study.kernels.indexOf(kernel)).filter((kernel) => kernel >= 0);
+    for (const kernel of chosen.sort(d3.ascending)) {
+      const taken = new Set(colours.values()), inOrder = COLOURS.map((_, place) => COLOURS[(kernel + place) % COLOURS.length]);
+      colours.set(kernel, inOrder.find((one) => !taken.has(one)) ?? inOrder[0]);
+    }
+    kernelList.querySelectorAll("path").forEach((mark, kernel) => { mark.setAttribute("fill", colour(kernel)); });
+  }
+
   function draw() {
+    deal();
     details.replaceChildren();
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
