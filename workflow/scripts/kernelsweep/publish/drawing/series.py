@@ -26,6 +26,9 @@ TICKS, TICKS_ACROSS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.
 # The least room per tick; the distance of a name from its line's end, and the gap below a name.
 TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
 
+# The x and y of a line's end, its name, and its colour.
+End = tuple[float, float, str, str]
+
 
 def limits(low: float, high: float, quantity: str) -> tuple[float, float]:
     """The ends of an axis: ratios are read against 1, all else against 0; times that are far apart are logarithmic."""
@@ -118,7 +121,7 @@ def label_rows(axes: Axes, places: Sequence[float], names: Sequence[str], values
         axes.text(right, place, value, color=colour, **at)
 
 
-def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+def name_ends(axes: Axes, ends: Sequence[End]) -> None:
     """Names on the right of a panel, moved apart, each with a leader to its line's end.
 
     ends  the x and y of each, its name, and its line's colour
@@ -134,6 +137,31 @@ def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None
         leader = ([x / width, 1 + 0.7 * NAME_IN / width], [y / height, middle / height])
         axes.plot(*leader, color=colour, linewidth=0.4, alpha=0.6, **look)
         axes.text(1 + NAME_IN / width, middle / height, text, color=palette.text_in(colour), va="center", **look)
+
+
+def name_marks(axes: Axes, ends: Sequence[End], marks: Sequence[tuple[float, float]]) -> list[End]:
+    """Names beside their marks, where they lie on no mark of the panel; returns those that have such a place.
+
+    ends   the x and y of each, its name, and its line's colour
+    marks  the x and y of all marks
+    """
+    size = size_in(axes)
+    to_panel = axes.transScale + axes.transLimits
+    taken = [(x, y, GAP_IN, GAP_IN) for x, y in to_panel.transform(marks) * size]
+    placed = []
+    for end in ends:
+        (x, y), half = to_panel.transform(end[:2]) * size, style.text_in(end[2]) / 2
+        high = (end[2].count("\n") + 1) * style.LINE_IN / 2
+        beside, above = half + NAME_IN / 2, high + NAME_IN / 3
+        for across, up in ((x + beside, y), (x + half, y - above), (x + half, y + above), (x - beside, y)):
+            is_free = all(abs(across - of[0]) > half + of[2] or abs(up - of[1]) > high + of[3] for of in taken)
+            if is_free and high < up < size[1] - high and half < across < size[0] + NAME_IN - half:
+                look: Any = {"transform": axes.transAxes, "ha": "center", "va": "center"}
+                axes.text(across / size[0], up / size[1], end[2], color=palette.text_in(end[3]), **look)
+                taken.append((across, up, half, high))
+                placed.append(end)
+                break
+    return placed
 
 
 def _apart(wanted: Sequence[float], rooms: Sequence[float], height: float) -> list[float]:

@@ -11,7 +11,7 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, scale_y
+from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, name_marks, scale_y
 from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, value_text
 from kernelsweep.publish.tables.formats import broken
@@ -30,7 +30,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """
     x, by, panel = axes_of_lines(data)
     shown = swept(data, "lines", [x, by], panel, data.settings.rival_names if by == KERNEL else ())
-    caption = "Points: the best over all other axes, with 95% intervals; on the right, the last value."
+    caption = "Points: the best over all other axes, with 95% intervals; beside names, the last value."
     if shown.rows.empty:
         return empty_drawing(width, *shown.texts(caption), swept_axes.no_times(data))
     rows = shown.rows[(shown.rows["status"] != "skipped") & shown.rows[x].notna()]
@@ -43,7 +43,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
     grey = [line for line in order if line not in named]
     words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
-    caption += f" In grey, under the others: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
+    caption += f" In grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
     ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
     places, joined = places_of([*ticks], is_tied)
     are_categories = not any(joined)
@@ -70,5 +70,10 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
         ends = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
         texts = {line: f"{names[line]} {end_text(value, shown.quantity)}" for line, (_, value) in ends.items()}
-        name_ends(axes, [(*ends[line], texts[line], colours[line]) for line in named if line in ends])
+        here = here[here["shown"].notna()]
+        marks = [*here[["at", "shown"]].itertuples(index=False, name=None)]
+        named_ends = [(*ends[line], texts[line], colours[line]) for line in named if line in ends]
+        # A leader from an earlier place would cross the marks of later ones.
+        inside = name_marks(axes, [end for end in named_ends if are_categories and end[0] < places[-1]], marks)
+        name_ends(axes, [end for end in named_ends if end not in inside])
     return shown.drawing(figure, caption + left_out, rows)
