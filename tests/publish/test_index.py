@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -66,6 +67,12 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page_without_its_date(results:
     assert page.index(": 5 of 9 points failed") < page.index("<h2>"), "red first"
     since = ["emulator/report.html, made 1970-01-01 00:01 UTC. Since then: sums ✗ 4 of 9 right."]
     assert older(results) == since
+    # A study that was never run with all is "by itself" on every page: nothing is said.
+    write(results / "emulator/points/other/one.csv", "", 190)
+    ran(results / "emulator/studies/other", 200, other=9)
+    assert rows(results)["other"] == "✓ 9 of 9"
+    for path in (results / "emulator/studies/other", results / "emulator/points/other"):
+        rmtree(path)
     # Mended, and all studies run: the study's own page is older now.
     write(results / "emulator/points/sums/one.csv", "", 290)
     ran(results / "emulator", 300, sums=9, rows=9)

@@ -91,9 +91,11 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     status, outcome = platform.newest(study), platform.outcome(study)
     current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
     page = next(filter(None, (_page(one, results, study) for one in current or [status])), "")
-    remark = "" if platform.whole in current else f"run by itself, {when(status.made)}"
-    if remark and platform.whole and status.provenance != platform.whole.provenance:
-        remark += f"; {status.provenance}"
+    whole, remark = platform.whole, ""
+    if whole and whole not in current:
+        # Only a study of the run of all has another result there.
+        remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
+        remark = "from other runs: see its page" if status.provenance != whole.provenance else remark
     if is_uncounted:
         remark = f"out of date; to renew it: {COMMAND} {study}"
     elif outcome.edited:
