@@ -13,8 +13,8 @@ from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import AXIS_TITLES
 from kernelsweep.study.settings import StudySettings
 
-# Names at the last size are at least this far apart, as a part of the chart's height.
-_APART = 0.12
+# Names at the last size are at least this far apart, and the highest stands here, as parts of the chart's height.
+_APART, _HIGHEST = 0.12, 1.0
 
 Shares = list[float | None]
 
@@ -25,7 +25,8 @@ def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[
     sizes           in words
     curve, kernels  the shares of our fastest at each size, and of each of our kernels
     beside          of the fastest library, and of the first limit: their `kind`, `words` and `shares`
-    ends            names at the last size, as many as have room, each with the `kind` of its line and its `share`
+    ends            names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
+                    `share`, and the `place` of the text, from 0 to 1
     peaks           the sizes at which our fastest is held against each kind of peak, as labels where these are enough
     and where these stand, as _places() gives it
 
@@ -83,7 +84,7 @@ def _shares(found: Sequence[Best | None]) -> Shares:
 def _ends(
     known: Sequence[Best], of_kernels: Mapping[str, Shares], lines: Sequence[Mapping[str, Any]], used: str
 ) -> list[dict[str, Any]]:
-    """The names at the last size: the answer's kernel, the lines beside it, and the other kernels, where they fit."""
+    """The names at the last size: the answer's kernel, the lines beside it, and other kernels where they fit."""
     fastest, last = known[-1].kernel, known[-1].fastest.peak_fraction or 0.0
     of_used = of_kernels.get(used, [None])[-1]
     name = used if of_used and of_used * (1 + LITTLE) >= last else fastest
@@ -91,8 +92,15 @@ def _ends(
     ends += [("", kernel, shares[-1]) for kernel, shares in of_kernels.items() if kernel != name]
     shown: list[dict[str, Any]] = []
     for kind, words, share in ends:
-        if share is not None and all(abs(share - other["share"]) >= _APART for other in shown):
+        if share is not None and (kind or all(abs(share - other["share"]) >= _APART for other in shown)):
             shown.append({"kind": kind, "name": words, "share": share})
+    shown.sort(key=lambda end: float(end["share"]))
+    below = -_APART
+    for end in shown:
+        below = end["place"] = max(min(end["share"], 1.0), below + _APART)
+    above = _HIGHEST + _APART
+    for end in reversed(shown):
+        above = end["place"] = min(end["place"], above - _APART)
     return shown
 
 
