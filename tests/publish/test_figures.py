@@ -229,7 +229,9 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}
     assert axes.get_xlabel() == "speedup over naive (logarithmic)"
     assert "published configuration" in ladder.draw(recorded("unrolling")).message
-    assert "fixes each step's configuration" in ladder.draw(recorded("staged")).message, "of which nothing is published"
+    assert "fixed configurations; the answer" in ladder.draw(recorded("staged")).message, (
+        "of which nothing is published"
+    )
     (axes,) = ladder.draw(recorded("stepwise")).figure.axes
     dots = next(dots for dots in axes.collections if not isinstance(dots, LineCollection))
     assert [to_hex(colour).upper() for colour in dots.get_facecolors()].count(palette.WHITE) == 3
