@@ -41,6 +41,7 @@ class Finding:
     array        the name of the array
     is_doubtful  whether it may be harmless: a race of two writes, or of a plain read with an atomic function, or a read
                  of what has no value
+    is_below     whether the access begins before the first byte of a buffer
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Finding:
     count: int
     array: str = ""
     is_doubtful: bool = False
+    is_below: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ def in_words(
         message = _message(one, sites, place, kind, here, there)
         if is_note and note == SAME_VALUE:
             message = message.replace(", and nothing orders", ", the same value, and nothing orders")
-        mistake = Finding(note if is_note else one.mistake, lines, message, one.count, array, is_doubtful)
+        kind, is_below = note if is_note else one.mistake, one.space == "global" and one.offset < 0
+        mistake = Finding(kind, lines, message, one.count, array, is_doubtful, is_below)
         key = (mistake.kind, array, frozenset(lines), is_doubtful)
         found[key] = replace(found[key], count=found[key].count + one.count) if key in found else mistake
     return list(found.values())

@@ -55,6 +55,7 @@ class MemoryMistake:
     array        the name of the array
     is_doubtful  whether it may be harmless: a race of two writes, or of a plain read with an atomic function, or a read
                  of what has no value. More runs show that
+    is_below     whether the access begins before the first byte of a buffer
     """
 
     kind: str
@@ -63,6 +64,7 @@ class MemoryMistake:
     count: int
     array: str = ""
     is_doubtful: bool = False
+    is_below: bool = False
 
 
 # The types of a texture's elements, by CUarray_format's number.

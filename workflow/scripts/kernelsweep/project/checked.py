@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,7 @@ class Seen:
     findings   by a key that is the same at every point
     points     that show each of them
     arrays     the array of each; "" where the kernel declares it, or there is none; ANY_ARRAY for some in device memory
+    below      those that begin before the start of their array
     ran        the points at which the kernel ran to its end
     unchecked  why one did not run, by point
     """
@@ -132,6 +133,7 @@ class Seen:
     findings: Mapping[Key, Finding]
     points: Mapping[Key, Sequence[Point]]
     arrays: Mapping[Key, str]
+    below: Collection[Key]
     ran: Sequence[Point]
     unchecked: Mapping[str, str]
 
@@ -142,6 +144,7 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
     found: dict[Key, Finding] = {}
     points: dict[Key, list[Point]] = {}
     arrays: dict[Key, str] = {}
+    below: set[Key] = set()
     ran, unchecked = [], {}
     for point, outcome in outcomes.items():
         mistakes = [
@@ -155,7 +158,7 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
             ran.append(point)
         else:
             unchecked[point_text(point)] = outcome.message or outcome.status
-        of_array = {_FOLDERS.sub("", one.message): one.array for one in outcome.mistakes}
+        told = {_FOLDERS.sub("", one.message): one for one in outcome.mistakes}
         for check, kind, message, lines in mistakes:
             # What ends a launch has its lines in words alone.
             of_record = (one.rpartition("/")[2].rpartition(":")[::2] for one in lines)
@@ -165,9 +168,10 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
             name = _OF_KIND.get(kind) or _OF_MEMORY[check]
             found.setdefault(key, Finding(name, message, tuple(_lines(places, sources)), ()))
             points.setdefault(key, []).append(point)
-            arrays[key] = ANY_ARRAY if kind == "launch_failed" else of_array.get(message, "")
+            arrays[key] = ANY_ARRAY if kind == "launch_failed" else told[message].array if message in told else ""
+            below |= {key} if message in told and told[message].is_below else set()
     points_ = {key: [*dict.fromkeys(of)] for key, of in points.items()}
-    return Seen(found, points_, arrays, ran, unchecked)
+    return Seen(found, points_, arrays, below, ran, unchecked)
 
 
 def point_text(point: Mapping[str, Any]) -> str:

@@ -33,18 +33,23 @@ def doubts(
     first = round_points(guessed)[0]
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
     integers = {one.name for one in guessed.arrays if "int" in one.dtype and holds[one.name].updated}
+    within = {one.name: one.within for one in guessed.arrays if one.within}
     for key, one in outcomes.findings.items():
         points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
         is_everywhere = len(points) == len(outcomes.ran)
         array, is_of_bounds = outcomes.arrays[key], one.kind == "out of bounds"
+        # What lies before an array's start does so whatever its size.
+        by_size = is_of_bounds and key not in outcomes.below
         if one.kind == OF_ORDER:
             told[key] = "whether the order may decide is for its author to say"
         elif unsure:
             asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
             told[key] = "; ".join(filter(None, [asked, unsure[0]]))
-        elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
+        elif key in outcomes.below and array in within:
+            told[key] = f"the launch passes {within[array]}, which may lie within an array"
+        elif by_size and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
             told[key] = "the sizes of arrays could not be learnt"
-        elif is_of_bounds and array in holds and holds[array].larger:
+        elif by_size and array in holds and holds[array].larger:
             told[key] = f"{array} may have {holds[array].larger} elements"
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
@@ -56,7 +61,7 @@ def doubts(
             told[key] = "it may ask for smaller sizes" if is_of_bounds and array not in holds else ""
         elif (asked := _asked(key, points[0], guessed, run)) is not None:
             told[key] = asked
-        elif is_of_bounds and array in holds:
+        elif by_size and array in holds:
             told[key] = f"{array} may be larger"
         elif len(points) < len(outcomes.ran) - 1:
             told[key] = "it may ask for other sizes"
