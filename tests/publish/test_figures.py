@@ -28,7 +28,7 @@ from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, UNROLLING, WARP_SHUFFLE
 
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import layout, palette
-from kernelsweep.publish.drawing.figure_formats import file_names
+from kernelsweep.publish.drawing.figure_formats import QUICK_FORMATS, file_names
 from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.figures import heatmap, ladder, lanes, lines
 from kernelsweep.publish.swept import MOST_PLACES
@@ -129,7 +129,7 @@ def test_a_figures_title_and_caption_go_with_its_file_and_not_into_the_picture(t
     _, _, picture = (svg := (tmp_path / "bare.svg").read_text()).partition("</metadata>")
     assert "speedup over" in picture and said["title"] not in picture and "Bars, where" not in picture
     assert "Bars, where" in svg
-    assert figure.figure.get_figwidth() == 3.3 and file_names("ladder", 3.3) == ["ladder_3.3in.pdf"]
+    assert figure.figure.get_figwidth() == 3.3 and file_names("ladder", 3.3, QUICK_FORMATS) == ["ladder_3.3in.pdf"]
     told = PdfReader(tmp_path / "bare.pdf").metadata
     assert told["/Title"] == said["title"] and told["/Subject"].endswith(said["source"])
 

@@ -28,10 +28,8 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
     """Draw a figure's files. Returns its texts by its name; nothing where it isn't drawn over two columns."""
     texts = {}
     for width_name, width in widths.items():
-        if not (names := file_names(name, width_name, plan.formats)):
-            continue
         drawing = DRAWERS[name](shown, width)
-        for file in (folder / file_name for file_name in names):
+        for file in (folder / file_name for file_name in file_names(name, width_name, plan.formats)):
             drawing.save(file)
             if file.suffix == ".pdf" and not drawing.missing:
                 latex = figure_latex(drawing, file, f"{study}-{file.stem}")

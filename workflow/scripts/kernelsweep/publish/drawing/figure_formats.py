@@ -16,12 +16,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
 TITLE_AND_CAPTION = {".svg": ("Title", "Description"), ".pdf": ("Title", "Subject"), ".png": ("Title", "Description")}
 FORMATS = tuple(OPTIONS)
 
-# The formats of a quick sweep's figures: what the page shows.
+# The formats of a quick sweep's figures over two columns: what the page shows.
 QUICK_FORMATS = (".svg",)
 
 
 def formats_of(sweep: str) -> tuple[str, ...]:
-    """The formats in which the figures of config.yaml's `sweep` are drawn."""
+    """The formats in which the figures of config.yaml's `sweep` are drawn over two columns."""
     return QUICK_FORMATS if sweep == "quick" else FORMATS
 
 
@@ -31,7 +31,7 @@ def file_names(name: str, width: str | float, formats: Iterable[str] = FORMATS) 
         width = f"{width:g}in"
     if width == "two_columns":
         return [f"{name}{suffix}" for suffix in formats]
-    return [f"{name}_{width}.pdf"] if ".pdf" in formats else []
+    return [f"{name}_{width}.pdf"]
 
 
 def narrow_name(name: str) -> str:
