@@ -256,12 +256,16 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert result.guessed["const int *begins"].startswith("read; rows + 1 elements")
     assert result.status == 3 and [one.lines[0][0] for one in result.doubtful] == ["sums.cu:3"], result
     assert "x may have rows * columns + 1 elements" in repr(result)
-    # What lies before the start does so whatever the size; unless the launch passes what lies within an array.
+    # What lies before the start does so whatever the size, if the file shows where the array starts.
     stencil = """__global__ void blur(float *out, const float *x, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i < n) out[i] = x[i - 1] + x[i] + x[i + 1];
     }
-    void host(float *out, float *x, int n) { blur<<<(n + 63) / 64, 64>>>(out, x, n); }
+    void host(float *out, int n) {
+        float *x;
+        cudaMalloc((void **)&x, n * sizeof(float));
+        blur<<<(n + 63) / 64, 64>>>(out, x, n);
+    }
     """
     file.write_text(stencil)
     below = checked(file, "blur")
@@ -272,6 +276,8 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert [one.depends for one in checked(file, "blur").doubtful] == [
         "the launch passes &x[1], which may lie within an array"
     ]
+    file.write_text(stencil.replace("cudaMalloc((void **)&x, n * sizeof(float));", "x = padded + 1;"))
+    assert checked(file, "blur").status == 3
 
 
 def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) -> None:

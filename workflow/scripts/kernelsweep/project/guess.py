@@ -34,8 +34,8 @@ _MADE_OF = {"cudaTextureObject_t": "texture({})", "CUtensorMap": '"tensor_map({}
 _OF_BLOCK = re.compile(r"block_?(size|dim)|threads|^block$", re.IGNORECASE)
 _IS_BLOCK = re.compile(r"(b|block_?)dim|block_?size$", re.IGNORECASE)
 _COUNT = re.compile(r"^n$|num|count|len|size|total|elements|^n_|_n$", re.IGNORECASE)
-# What may lead into an array: + 1, &x[1].
-_WITHIN = re.compile(r"[+&]|-(?!>)")
+# What allocates an array, whose start the name is then.
+_ALLOCATES = r"\bcudaMalloc\w*\s*\((?:\s*\([^()]*\))?\s*&\s*{}\s*,"
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _NO_TYPE = re.compile(r"\b(const|static|inline|__forceinline__|__noinline__|__host__|__device__|_*restrict_*)\b")
 _CAST_OF = r"(?:reinterpret|static)_cast\s*<([^<>()]*)>\s*\(\s*{0}\b|\(([\w\s:]+?\*[\w\s]*)\)\s*{0}\b"
@@ -58,7 +58,7 @@ class Parameter:
     made      what a study's launch makes of the array, such as texture(image)
     value     of a scalar: an expression over the axes; "" for an array
     doubt     what of it is a guess on which a finding may hang; "" where nothing is
-    within    what the launch passes for an array where that may lie within one, such as `in + 1`; "" elsewhere
+    within    what the launch passes for an array where that may lie within one; "" for what the file allocates
     """
 
     name: str
@@ -243,7 +243,8 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
     """What a launch says; None where that can't be read, or where its own constants say that it is not made."""
     host = HostCode(text)
     parameters = _parameters(head, launch, host)
-    within = {one.name: of for one, of in zip(parameters, launch.arguments, strict=False) if _WITHIN.search(of)}
+    passed_for = zip(parameters, launch.arguments, strict=False)
+    within = {one.name: of for one, of in passed_for if not re.search(_ALLOCATES.format(re.escape(of)), text)}
     parameters = [replace(one, within=within.get(one.name, "") if one.is_array else "") for one in parameters]
     passed = {one.name: of for one, of in zip(parameters, launch.arguments, strict=False) if one.value == one.name}
     values = host.values_of(launch, passed)
