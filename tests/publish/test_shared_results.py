@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from synthetic_sweep import EMULATOR, H200
 
 from cuda_emulator import compiling
 from kernelsweep.errors import UserError
-from kernelsweep.judge.best.best_file import best_json
+from kernelsweep.judge.best.best_file import BestFile, best_json, read_best
 from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.judge.data.study_data import StudyData
@@ -53,9 +52,15 @@ def made_up(folder: Path, device: dict[str, Any] = H200) -> Path:
     return folder / "measurements.csv"
 
 
+def kept(folder: Path, text: str) -> BestFile:
+    """What a best.json of this text says."""
+    (folder / "best.json").write_text(text, encoding="utf-8")
+    return read_best(folder / "best.json")
+
+
 def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path: Path) -> None:
     data = StudyData(axpy.settings, load_measurements([made_up(tmp_path)]), H200)
-    best = json.loads(best_json(find_best("axpy", data), find_uses("axpy", data), ["axpy"], H200))
+    best = kept(tmp_path, best_json(find_best("axpy", data), find_uses("axpy", data), ["axpy"], H200))
     (tmp_path / "axpy.h").write_text(constants_header(best, "axpy", axpy.settings.reference))
     program = tmp_path / "program"
     strict = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
@@ -66,7 +71,7 @@ def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path:
     assert printed == [f"axpy_vectors<<<{launch}>>> for {n} elements on NVIDIA H200" for n, launch in expected]
 
 
-def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study) -> None:
-    best = json.loads(best_json([], [], ["axpy"], EMULATOR))
+def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study, tmp_path: Path) -> None:
+    best = kept(tmp_path, best_json([], [], ["axpy"], EMULATOR))
     with pytest.raises(UserError, match=r"no best configuration of axpy.* There are no times on this platform"):
         constants_header(best, "axpy", axpy.settings.reference)
