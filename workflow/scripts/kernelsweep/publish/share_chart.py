@@ -8,9 +8,9 @@ from typing import Any
 
 from kernelsweep.judge.best.find import LITTLE, Best, at_reference_kind, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
-from kernelsweep.judge.data.words import limit_kernel, limit_text, list_texts, size_words
+from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts, size_words
 from kernelsweep.publish.axis_places import places_of
-from kernelsweep.publish.swept_axes import AXIS_TITLES
+from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.study.settings import StudySettings
 
 # Names at the last size are at least this far apart, and the highest stands here, as parts of the chart's height.
@@ -127,15 +127,19 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
         apart += [number for number in group if len(run) < 2 or number not in run]
         named.append((size_words({axis: points[group[0]][axis] for axis in outer}), (start + places[-1]) / 2))
     wide = places[-1] if places and places[-1] else 1.0
-    title = study.titles.get(inner[0]) or AXIS_TITLES.get(inner[0], inner[0].replace("_", " ")) if inner else ""
     return {
         "places": [place / wide for place in places],
         "labels": [
-            {"words": size_words({axis: point[axis] for axis in inner}).rpartition("=")[2], "place": place / wide}
+            {"words": _on_axes(inner, point), "place": place / wide}
             for point, place in zip(points, places, strict=True)
         ],
-        "across": title,
+        "across": title_of(inner[0], study.titles) if inner else "",
         "groups": [{"words": words, "place": place / wide} for words, place in named] if len(named) > 1 else [],
         "runs": runs,
         "apart": apart,
     }
+
+
+def _on_axes(axes: Sequence[str], point: Mapping[str, Any]) -> str:
+    """A point's value on an axis, or on several that vary together."""
+    return axis_value(axes[0], point[axes[0]]) if len(axes) == 1 else size_words({axis: point[axis] for axis in axes})

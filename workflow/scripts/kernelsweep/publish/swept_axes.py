@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas
@@ -30,6 +30,11 @@ AXIS_TITLES = {
     "grid_size": "blocks",
     "unroll": "unroll factor",
 }
+
+
+def title_of(axis: str, titles: Mapping[str, str]) -> str:
+    """An axis' title for readers: that of the study's `titles`, or a common one, or its name."""
+    return titles.get(axis) or AXIS_TITLES.get(axis, axis.replace("_", " "))
 
 
 def with_tied(data: StudyData, axes: Collection[str]) -> set[str]:
@@ -117,7 +122,7 @@ def varied_sizes(data: StudyData) -> list[str]:
 
 def axis_text(data: StudyData, axis: str) -> str:
     """An axis for readers: as the study's file calls it."""
-    return data.settings.titles.get(axis) or AXIS_TITLES.get(axis, axis.replace("_", " "))
+    return title_of(axis, data.settings.titles)
 
 
 def without_unit(text: str) -> str:

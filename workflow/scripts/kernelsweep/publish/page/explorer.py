@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelsweep.judge.data.words import axis_value, limit_kernel, size_words
 from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
-from kernelsweep.publish.swept_axes import AXIS_TITLES
+from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
 Row = Mapping[str, str]
@@ -104,7 +104,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
             axes.append(
                 {
                     "name": axis,
-                    "title": study["titles"].get(axis) or AXIS_TITLES.get(axis, axis.replace("_", " ")),
+                    "title": title_of(axis, study["titles"]),
                     "values": [text for text, _ in values],
                     "numbers": [value if isinstance(value, float) else None for _, value in values],
                     "labels": [axis_value(axis, value) for _, value in values],
