@@ -195,16 +195,17 @@ def test_a_jobs_commands_run_in_a_control_group_where_it_may_make_one(
     own, up, here = tmp_path / "own", tmp_path / "up", tmp_path / "up/here"
     here.mkdir(parents=True)
     own.write_text("4:memory:/a\n0::/up/here\n")
-    for controllers, process, place in (
-        ("cpu memory pids", os.getpid(), up),
-        ("cpu", os.getpid(), here),
-        ("cpu", 1, None),  # of another session
-    ):
-        (up / "cgroup.controllers").write_text(controllers)
-        for name, text in (("controllers", "memory pids"), ("subtree_control", ""), ("procs", str(process))):
-            (here / f"cgroup.{name}").write_text(text)
-        assert control_groups.place_of_groups(tmp_path, own) == place
-    assert (here / "kernelsweep/cgroup.procs").read_text() == str(os.getpid())
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) as leader:
+        for controllers, process, place in (
+            ("cpu memory pids", leader.pid, up),
+            ("cpu", leader.pid, here),
+            ("cpu", os.getpid(), None),  # of another session
+        ):
+            (up / "cgroup.controllers").write_text(controllers)
+            for name, text in (("controllers", "memory pids"), ("subtree_control", ""), ("procs", str(process))):
+                (here / f"cgroup.{name}").write_text(text)
+            assert control_groups.place_of_groups(tmp_path, own, leader.pid) == place
+        assert (here / "kernelsweep/cgroup.procs").read_text() == str(leader.pid)
     monkeypatch.setenv(sandbox.VARIABLE, sandbox.choose_sandbox(may_lack=True))
     monkeypatch.setenv(control_groups.PLACE, str(up))
     group = up / f"kernelsweep-{os.getpid()}"

@@ -82,7 +82,8 @@ def _has_limits(here: Path, session: int) -> bool:
         control.write_text("+memory +pids", encoding="utf-8")
     if not {*_words(here, "subtree_control")} >= _NEEDED:
         processes = [int(word) for word in _words(here, "procs")]
-        if any(os.getsid(process) != os.getsid(session) for process in processes):
+        own = os.getsid(session)  # 0 where its leader has no number here, as in a container; so have other sessions
+        if not own or any(os.getsid(process) != own for process in processes):
             return False
         within = here / "kernelsweep"
         within.mkdir(exist_ok=True)
