@@ -7,18 +7,23 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 from checkout import ROOT
 
+from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
 from kernelsweep.project.check import Given, check_file
 from kernelsweep.project.checked import Checked
 from kernelsweep.project.command import check
 from kernelsweep.project.guess import guess
+from kernelsweep.project.learnt_arrays import Holds, learn
 from kernelsweep.project.new_study import start_study
+from kernelsweep.reasons import Reason
+from kernelsweep.study.point import Point
 
 # What a published file may hold: a wrong guard, a race, host code that gives sizes and launches, unreadable arguments.
 FILE = r"""
@@ -292,6 +297,32 @@ def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) 
     )
     result = checked(file, "beside", cases=[{"n": 128}])
     assert [one.kind for one in result.findings] == ["out of bounds"], result
+
+
+def test_a_lock_is_free_at_first(tmp_path: Path) -> None:
+    kernel = """__global__ void total(float *sum, const float *x, int *lock, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= n) return;
+        while (atomicCAS(lock, 0, 1) != 0) {}
+        __threadfence();
+        *sum += x[i];
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+    void host(float *sum, const float *x, int *lock, int n) {
+        ZERO total<<<(n + 31) / 32, 32>>>(sum, x, lock, n);
+    }
+    """
+    (file := tmp_path / "total.cu").write_text(kernel.replace("ZERO", "cudaMemset(lock, 0, 4);"))
+    result = checked(file, "total")
+    assert result.right and result.guessed["int *lock"].startswith("updated, zeros at first; 1 elements"), result
+    file.write_text(kernel.replace("ZERO", ""))  # Only a run tells that it is a lock, and that is slow.
+
+    def run(points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
+        waits = Outcome("launch_failed", reason=Reason.BARRIER)
+        return {Point(points[0]): Outcome("ok", touched={"lock": 1}) if holds["lock"].zeros else waits}
+
+    assert {name for name, of in learn(guess(file), run).items() if of.zeros} == {"lock"}
 
 
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:

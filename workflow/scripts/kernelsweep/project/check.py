@@ -229,6 +229,7 @@ def _in_words(guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mappi
         if one.is_array:
             of = holds[one.name]
             does = "read" if not one.written else "updated" if of.updated else "written"
+            does += ", zeros at first" * (of.zeros and does != "written")
             what = (
                 f"{of.size} elements, {'and it touches one more' if of.larger else 'as it touches'} at round sizes"
                 if of.known

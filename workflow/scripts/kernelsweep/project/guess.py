@@ -36,6 +36,7 @@ _IS_BLOCK = re.compile(r"(b|block_?)dim|block_?size$", re.IGNORECASE)
 _COUNT = re.compile(r"^n$|num|count|len|size|total|elements|^n_|_n$", re.IGNORECASE)
 # What allocates an array, whose start the name is then.
 _ALLOCATES = r"\bcudaMalloc\w*\s*\((?:\s*\([^()]*\))?\s*&\s*{}\s*,"
+_ZEROES = r"\bcudaMemset(?:Async)?\s*\(\s*{}\s*,\s*0\s*,"
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _NO_TYPE = re.compile(r"\b(const|static|inline|__forceinline__|__noinline__|__host__|__device__|_*restrict_*)\b")
 _CAST_OF = r"(?:reinterpret|static)_cast\s*<([^<>()]*)>\s*\(\s*{0}\b|\(([\w\s:]+?\*[\w\s]*)\)\s*{0}\b"
@@ -59,6 +60,7 @@ class Parameter:
     value     of a scalar: an expression over the axes; "" for an array
     doubt     what of it is a guess on which a finding may hang; "" where nothing is
     within    what the launch passes for an array where that may lie within one; "" for what the file allocates
+    zeroed    whether the file sets the array that its launch passes to zero
     """
 
     name: str
@@ -71,6 +73,7 @@ class Parameter:
     value: str = ""
     doubt: str = ""
     within: str = ""
+    zeroed: bool = False
 
     @property
     def is_size(self) -> bool:
@@ -243,9 +246,11 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
     """What a launch says; None where that can't be read, or where its own constants say that it is not made."""
     host = HostCode(text)
     parameters = _parameters(head, launch, host)
-    passed_for = zip(parameters, launch.arguments, strict=False)
-    within = {one.name: of for one, of in passed_for if not re.search(_ALLOCATES.format(re.escape(of)), text)}
-    parameters = [replace(one, within=within.get(one.name, "") if one.is_array else "") for one in parameters]
+    for place, of in enumerate(launch.arguments[: len(parameters)]):
+        if parameters[place].is_array:
+            within = "" if re.search(_ALLOCATES.format(re.escape(of)), text) else of
+            is_zeroed = bool(re.search(_ZEROES.format(re.escape(of)), text))
+            parameters[place] = replace(parameters[place], within=within, zeroed=is_zeroed)
     passed = {one.name: of for one, of in zip(parameters, launch.arguments, strict=False) if one.value == one.name}
     values = host.values_of(launch, passed)
     parameters = [replace(one, value=values.get(one.name, one.value)) for one in parameters]

@@ -15,6 +15,7 @@ from math import prod
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.project.check_points import round_points, value_at
 from kernelsweep.project.guess import Guess, Parameter
+from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ
 from kernelsweep.study.point import Point
 
@@ -29,15 +30,17 @@ class Holds:
     """What an array holds.
 
     size     its elements, as an expression over the axes
-    updated  whether the kernel reads it before it writes it
+    updated  whether the kernel reads it before it writes it, or may do so where it begins with zeros
     known    whether the size is that of what the kernel accesses; else it is larger than all that it accesses
     larger   what the kernel accesses, where that is one element more than the size; else ""
+    zeros    whether it begins with zeros, as a lock or a counter does, in place of random numbers
     """
 
     size: str = str(_MOST)
     updated: bool = True
     known: bool = False
     larger: str = ""
+    zeros: bool = False
 
     def without_one_more(self, is_of_indices: bool) -> Holds:
         """The same of n elements in place of n + 1, of which a loop that runs once too often accesses the last.
@@ -71,13 +74,19 @@ def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
 
 
 def _runs(
-    guessed: Guess, run: Run, points: Sequence[Mapping[str, int]], elements: int
+    guessed: Guess, run: Run, points: Sequence[Mapping[str, int]], elements: int, are_locks: bool = False
 ) -> tuple[dict[str, Holds], list[Mapping[str, int]], bool]:
-    """What arrays of so many elements hold, what was touched of them, and whether they are large enough."""
+    """What arrays of so many elements hold, what was touched of them, and whether they are large enough.
+
+    are_locks  whether integers that the kernel may write begin with zeros, because it waits for them otherwise
+    """
     first, last = points
-    holds = {one.name: Holds(str(elements)) for one in guessed.arrays}
+    zeros = {one.name: one.zeroed or (are_locks and one.written and "int" in one.dtype) for one in guessed.arrays}
+    holds = {name: Holds(str(elements), zeros=begins) for name, begins in zeros.items()}
     # The second run finds what nothing has written; where that is an index, it fails.
-    unwritten = {one.name: Holds(str(elements), updated=not one.written) for one in guessed.arrays}
+    unwritten = {
+        one.name: replace(holds[one.name], updated=not one.written or zeros[one.name]) for one in guessed.arrays
+    }
     touched: list[Mapping[str, int]] = []
     for place, given in ((first, holds), (last, unwritten), (last, holds)):
         if len(touched) == 2:
@@ -90,6 +99,9 @@ def _runs(
             # What is not touched there may be read elsewhere.
             may_be = {name for name in holds if given[name].updated or name in read or not outcome.touched.get(name)}
             holds = {name: replace(one, updated=name in may_be) for name, one in holds.items()}
+        is_waiting = outcome.reason == Reason.BARRIER or outcome.status == "timed_out"
+        if is_waiting and not touched and not are_locks:
+            return _runs(guessed, run, points, elements, are_locks=True)
         if "out_of_bounds" in kinds or not touched:
             return holds, touched, False
     return holds, touched, True
@@ -134,7 +146,7 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
     """The functions `inputs` and `outputs` of a problem file, for what the arrays hold."""
     high = f"min({', '.join(guessed.sizes)})" if len(guessed.sizes) > 1 else (*guessed.sizes, "100")[0]
     inputs = {
-        one.name: _drawn(one, holds[one.name].size, high)
+        one.name: _drawn(one, holds[one.name], high)
         for one in guessed.arrays
         if not one.written or holds[one.name].updated
     }
@@ -166,8 +178,10 @@ def _shape(one: Parameter, size: str) -> str:
     return size if one.row == 1 else f"({size}, {one.row})"
 
 
-def _drawn(one: Parameter, size: str, high: str) -> str:
-    shape = _shape(one, size)
+def _drawn(one: Parameter, holds: Holds, high: str) -> str:
+    shape = _shape(one, holds.size)
+    if holds.zeros:
+        return f"np.zeros({shape}, {_dtype(one)})"
     if one.dtype in ("float32", "float64", ""):
         return f"random.standard_normal({shape}, {_dtype(one)})"
     if one.dtype == "float16":

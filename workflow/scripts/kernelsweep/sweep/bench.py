@@ -180,21 +180,18 @@ class Bench:
             self._open()
             if self._workers.park():
                 self._opened_for = None
-            self._end_lease()
+            self.lend()
 
     def lend(self) -> None:
         """Give the device back, but no process, in the middle of a visit."""
-        self._end_lease()
+        self._lease = None
+        self._leased.close()
 
     def _open(self) -> None:
         """Wait until the processes have opened the device: that would disturb another job's samples."""
         if not self._is_open and self._opened_for is not None:
             self._workers.open(self._opened_for)
             self._is_open = True
-
-    def _end_lease(self) -> None:
-        self._lease = None
-        self._leased.close()
 
     @cached_property
     def _limits(self) -> TimeLimits:
@@ -208,7 +205,7 @@ class Bench:
             self._workers.rest(are_over=True)
         # Before another job has the device: the ends of contexts would disturb its samples.
         self._workers.stop()
-        self._end_lease()
+        self.lend()
 
 
 class Pool:
