@@ -244,8 +244,7 @@ def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path, reco
         cells = all_of(driver, ".cells text")[:25]
         assert sorted(cells) == sorted(text.get_text() for text in axes.texts)
         assert len(all_of(driver, ".fastest rect")) == len(axes.patches) > 0
-        label, best, *_ = all_of(driver, ".key .title") + all_of(driver, ".key text")
-        assert (label, best) == (bar.get_xlabel(), bar.get_xticklabels()[0].get_text())
+        assert all_of(driver, ".key .title") == [bar.get_xlabel()]
 
 
 def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recorded_page: Path) -> None:

@@ -152,7 +152,8 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
     shapes, texts = palette.shapes_on_page(), palette.texts_on_page()
     for colour in (*palette.LINE_COLOURS, *palette.SCALE):
         assert contrast(colour, "white") >= 3
-        assert shapes.get(colour.lower()) == ink or contrast(colour, page) >= 3
+        dark = re.findall(r"#\w+", shapes.get(colour.lower(), colour))[-1:]
+        assert shapes.get(colour.lower()) == ink or contrast(*dark, page) >= 3.5
     assert min(contrast(colour, "white") for colour in palette.SCALE) >= 4.5
     for colour in palette.LINE_COLOURS:
         shown = texts[palette.text_in(colour).lower()]
@@ -195,11 +196,10 @@ def test_a_failed_step_is_named_in_the_ladder_in_place_of_its_time() -> None:
 def test_failed_points_are_marked_in_the_heat_maps() -> None:
     rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "", kernel="shuffle", unroll=4, block_size=64)
     drawing = heatmap.draw(study_data(BY_UNROLL, rows, H200))
-    assert texts(drawing.figure).count("W") == 1 and "W wrong result." in drawing.caption
+    assert {"W", "W wrong result"} <= {*(said := texts(drawing.figure))} and said.count("W") == 1
     unproven = rows.assign(flags=rows["flags"].mask(rows["kernel"] == "shared_memory", PROOF_FAILED))
-    drawing = heatmap.draw(study_data(BY_UNROLL, unproven, H200))
-    assert texts(drawing.figure).count("P") == 2 * len(BLOCK_SIZES)
-    assert "W wrong result, P proof failed" in drawing.caption
+    said = texts(heatmap.draw(study_data(BY_UNROLL, unproven, H200)).figure)
+    assert said.count("P") == 2 * len(BLOCK_SIZES) and "W wrong result, P proof failed" in said
 
 
 def test_lines_name_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_categories() -> None:
@@ -248,12 +248,19 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     assert len(cells) == 64
     darkness = [dark for _, dark in sorted(cells)]
     assert darkness == sorted(darkness) and darkness[-1] > 1.5 * darkness[0]
+    scale = figure.axes[0].collections[0].norm
+    assert scale((scale.vmin + scale.vmax) / 2) == pytest.approx(0.5), (
+        "a number that is half way has the colour half way"
+    )
     assert figure.axes[-1].get_xlabel() == "share of the peak (%)"
-    # One column has one kernel, with the outlines that it has among all.
-    one = heatmap.draw(recorded("operations"), layout.WIDTHS["one_column"])
-    wide = next(axes for axes in figure.axes if axes.get_title("left") == "unrolled_warps")
-    assert one.figure.axes[0].get_title("left") == "unrolled_warps" and "Of 4 kernels" in one.caption
-    assert len(one.figure.axes[0].patches) == len(wide.patches) == 8
+    # One column has all kernels where each cell is a problem of its own, else the one with most outlined cells, which
+    # are those that it has among all.
+    narrow = heatmap.draw(recorded("operations"), layout.WIDTHS["one_column"]).figure
+    assert [axes.get_title("left") for axes in narrow.axes] == [axes.get_title("left") for axes in figure.axes]
+    one = heatmap.draw(recorded("unrolling"), layout.WIDTHS["one_column"])
+    (name,) = [axes.get_title("left") for axes in one.figure.axes[:-1]]
+    wide = next(axes for axes in heatmap.draw(recorded("unrolling")).figure.axes if axes.get_title("left") == name)
+    assert len(one.figure.axes[0].patches) == len(wide.patches) > 0 and "Of 4 kernels" in one.caption
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:
@@ -264,7 +271,7 @@ def test_a_step_is_drawn_at_its_own_grid_size() -> None:
     said = " ".join(texts(draw(ladder, study, rows, H200))).replace("\n", " ")
     assert "77.77" not in said and "staged_shared (256 blocks)" in said
     # Among all configurations, those are the fastest; so they are in the figures of all configurations.
-    assert "77.77" in " ".join(texts(draw(heatmap, study, rows, H200)))
+    assert "77.8" in texts(draw(heatmap, study, rows, H200))
 
 
 def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:

@@ -199,7 +199,7 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     near = rows[rows["shown"].notna() & may_tie(rows["time_low_us"], high)]
     ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
     rows = rows.assign(is_outlined=rows.index.isin(near.index[ties]))
-    if panel and only_one and (count := rows[panel].nunique()) > 1:
+    if panel and only_one and not sizes and (count := rows[panel].nunique()) > 1:
         often = rows.groupby(panel)["is_outlined"].transform("sum")
         rows = rows[rows[panel] == rows[often == often.max()].sort_values("time_us")[panel].iloc[0]]
         said = f" Of {count} {'kernels' if panel == KERNEL else 'panels'}, the one with most outlined cells."

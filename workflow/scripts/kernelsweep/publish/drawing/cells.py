@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
@@ -9,34 +10,37 @@ import pandas
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import FuncNorm, ListedColormap, PowerNorm
+from matplotlib.colors import ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import LogLocator, MaxNLocator
 
-from kernelsweep.judge.data.words import STATUS_LETTERS
+from kernelsweep.judge.data.words import STATUS_LETTERS, status_key
 from kernelsweep.publish.drawing import palette
-from kernelsweep.publish.drawing.style import text_in
+from kernelsweep.publish.drawing.series import is_logarithmic
+from kernelsweep.publish.drawing.style import TEXT_PT, text_in
 
-# Colours go with this power of a rate: they tell apart what is near the best.
-GAMMA = 2.0
+# A scale of colours has at least this share of its best number between its ends: less is no difference to look at.
+LEAST_RANGE = 0.1
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
-# The scale: its greatest length, height and place above the figure's lower edge; the gap between numbers, how many.
-BAR_IN, THICK_IN, ABOVE_IN, GAP_IN, ROUND_TICKS = 2.4, 0.08, 0.31, 0.14, 5
+# The scale: its height, its place above the figure's lower edge, its part of the figure's width, and the room per tick.
+THICK_IN, ABOVE_IN, BAR_PART, TICK_IN = 0.08, 0.31, 0.4, 0.45
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
 OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
 
 
-def number_colours(values: pandas.Series[float], is_time: bool) -> ScalarMappable:
-    """The colours of numbers, on which dark digits can be read: dark is fast."""
-    colours = ListedColormap([light for light, _ in palette.map_colours()])
-    if not is_time:
-        return ScalarMappable(PowerNorm(GAMMA, 0.0, values.max()), colours)
-    # A time's rate is one over it. The norm is asked for shorter ones, too, such as 0.
-    low, high = values.min(), values.max()
-    power = (lambda time: -(numpy.maximum(time, low) ** -GAMMA), lambda power: (-power) ** (-1 / GAMMA))
-    return ScalarMappable(FuncNorm(power, low, high), colours.reversed())
+def number_colours(values: pandas.Series[float], quantity: str) -> ScalarMappable:
+    """The colours of a quantity's numbers, on which dark digits can be read: dark is fast.
+
+    They go with the number, and only of times that are far apart with its logarithm.
+    """
+    colours, low, high = ListedColormap([light for light, _ in palette.map_colours()]), values.min(), values.max()
+    if is_logarithmic(low, high, quantity):
+        return ScalarMappable(LogNorm(low, high), colours.reversed())
+    if quantity == "time_us":
+        return ScalarMappable(Normalize(low, max(high, low / (1 - LEAST_RANGE))), colours.reversed())
+    return ScalarMappable(Normalize(min(low, (1 - LEAST_RANGE) * high), high), colours)
 
 
 def draw_cells(
@@ -70,24 +74,41 @@ def draw_cells(
     axes.spines[:].set_visible(False)
 
 
-def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, digits: str, label: str) -> None:
-    """The scale of colours at a figure's foot, with its label: both ends, and round numbers that have room between."""
+def name_axes(figure: Figure, across: str, down: str, side_in: float, above_in: float, foot_in: float) -> None:
+    """The titles of both axes, once for all panels, which stand on the right of `side_in` and above `foot_in`.
+
+    above_in  of the title of the axis across, above the figure's lower edge
+    """
     width, height = figure.get_size_inches()
-    low, high = colours.get_clim()
-    is_time = isinstance(colours.norm, FuncNorm)
-    slow, best = (high, low) if is_time else (low, high)
-    bar_in = min(BAR_IN, width - left_in - max(text_in(f"{best:{digits}}") / 2, GAP_IN) - GAP_IN)
-    axes = figure.add_axes((left_in / width, ABOVE_IN / height, bar_in / width, THICK_IN / height))
-    texts = {best: f"{best:{digits}}", slow: f"{slow:{digits if is_time else ',g'}}"}
-    rounds = MaxNLocator(ROUND_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
-    for tick in sorted((float(tick) for tick in rounds if low < tick < high), key=lambda tick: abs(tick - best)):
-        at, *others = numpy.asarray(colours.norm(numpy.array([tick, *texts])), dtype=float)
-        rooms = [(text_in(f"{tick:,g}") + text_in(text)) / 2 + GAP_IN for text in texts.values()]
-        if all(abs(at - other) * bar_in >= room for other, room in zip(others, rooms, strict=True)):
-            texts[tick] = f"{tick:,g}"
-    bar = figure.colorbar(colours, cax=axes, ticks=[*texts], orientation="horizontal")
-    bar.set_ticklabels([*texts.values()])
+    down = down if text_in(down) < height - foot_in else down.partition(" (")[0]
+    figure.supxlabel(across, x=(1 + side_in / width) / 2, y=above_in / height, size=TEXT_PT)
+    figure.supylabel(down, x=0.02 / width, y=(1 + foot_in / height) / 2, size=TEXT_PT)
+
+
+def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str, marks: Mapping[str, Any]) -> None:
+    """The scale of colours at a figure's foot, with its label; beside it, what marks mean, by their looks."""
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes((left_in / width, ABOVE_IN / height, BAR_PART, THICK_IN / height))
+    bar = figure.colorbar(colours, cax=axes, orientation="horizontal", format=lambda value, _: f"{value:,g}")
+    is_log = isinstance(colours.norm, LogNorm)
+    most = int(BAR_PART * width / TICK_IN)
+    bar.locator = LogLocator(numticks=most) if is_log else MaxNLocator(most, steps=[1, 2, 5, 10])
+    bar.minorticks_off()
     bar.outline.set_visible(False)
-    axes.xaxis.set_inverted(is_time)
-    axes.tick_params(length=0)
-    axes.set_xlabel(label)
+    bar.set_label(label + " (logarithmic)" * is_log)
+    axes.tick_params(length=2)
+    handles = [Patch(label=words, **look) for words, look in marks.items()]
+    figure.legend(handles=handles, loc="lower right", frameon=False, borderaxespad=0, handlelength=1.6, handleheight=1)
+
+
+def marks_of(cells: pandas.DataFrame) -> dict[str, Any]:
+    """What the marks of some cells mean, with their looks.
+
+    cells  a row for each, as draw_cells() takes them, with its `panel`
+    """
+    blank = {*cells.loc[cells["shown"].isna(), "status"]}
+    every = cells["panel"].nunique() * cells["across"].nunique() * cells["down"].nunique()
+    marks: dict[str, Any] = {"the fastest and its ties": OUTLINED}
+    marks |= {status_key(sorted(blank - {"ok"})): {"hatch": "/////", **HATCHED}} if blank - {"ok"} else {}
+    marks |= {f"{NO_VALUE} not known": HATCHED} if "ok" in blank else {}
+    return marks | ({"not in the sweep": {"color": palette.NOT_SWEPT}} if len(cells) < every else {})

@@ -40,7 +40,7 @@ _TEXT = {
     SKY: "#2476AE",
     ORANGE: "#8A6100",
 }
-# Text colours on a dark page.
+# By the colour of a text on paper, that of the text and of its line on a dark page.
 _LIGHT = {
     "#B85000": VERMILLION,
     "#007A59": GREEN,
@@ -75,7 +75,8 @@ def text_in(colour: str) -> str:
 
 def shapes_on_page() -> dict[str, str]:
     """The page's colours for the lines and areas of a figure, by theirs in lower case; other colours stay."""
-    shown = {light: f"light-dark({light}, {dark})" for light, dark in [*map_colours(), *_CELLS.items()]}
+    lines = [(line, _LIGHT[text_in(line)]) for line in LINE_COLOURS if text_in(line) in _LIGHT]
+    shown = {light: f"light-dark({light}, {dark})" for light, dark in [*map_colours(), *_CELLS.items(), *lines]}
     neutral = _NEUTRAL | {WHITE: "var(--paper)", BLACK: "var(--ink)"} | shown
     return {colour.lower(): name for colour, name in neutral.items()}
 

@@ -6,20 +6,19 @@ neighbours share a row or a column, which shows the best of them.
 
 from __future__ import annotations
 
-import pandas
-
 from kernelsweep.judge.data.study_data import StudyData
-from kernelsweep.judge.data.words import list_texts, status_key
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import layout, style
-from kernelsweep.publish.drawing.cells import NO_VALUE, add_bar, draw_cells, number_colours
+from kernelsweep.publish.drawing.cells import add_bar, draw_cells, marks_of, name_axes, number_colours
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
 from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.swept import Swept, axes_of_map, cells_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
 
-# The height of a cell, the room beside a number, between panels, above and below a panel, and of the scale of colours.
-CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, TICKS_IN, FOOT_IN = 0.19, 0.08, 0.14, 0.2, 0.32, 0.44
+# The height of a cell; the room beside a number or a tick, between panels, for a panel's name, the title of the axis
+# across, and the scale of colours.
+CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, ACROSS_IN, FOOT_IN = 0.22, 0.06, 0.12, 0.2, 0.12, 0.46
 
 
 @style.styled
@@ -27,8 +26,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """The study's file may name the axes: `heatmap: {x: block_x, y: block_y, show: gflops}`.
 
     Otherwise the two axes with most effect. There is a panel for each kernel that varies on both, unless the kernel is
-    an axis; a narrow figure has the fastest kernel's. Cells without a time are hatched, with a letter for a status, and
-    grey if they are not in the sweep. The best is outlined, and what can't be told apart from it.
+    an axis; a narrow figure has the fastest kernel's, unless each cell is a problem of its own. Cells without a time
+    are hatched, with a letter for a status, and grey if they are not in the sweep.
     """
     x, y, panel = axes_of_map(data)
     shown = swept(data, "heatmap", [x, y], panel)
@@ -40,39 +39,40 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     across_texts, down_texts = (
         [swept_axes.cell_text(data, axis, value) for value in values] for axis, values in ((x, across), (y, down))
     )
-    is_time, side_in = shown.quantity == "time_us", text_in(*down_texts) + style.LINE_IN + 0.12
+    side_in, are_words = text_in(*down_texts) + style.LINE_IN + 0.12, isinstance(across[0], str)
     names = swept_axes.values_of(rows, panel, data) if panel else [None]
-    ends = (rows["shown"].min(), rows["shown"].max())
-    # As many digits as fit, and up to four of the best.
-    digits = [f",.{places}f" for places in range(decimals(ends[0] if is_time else ends[1]), -1, -1)]
-    least_in = max(text_in(f"{ends[1]:{digits[0]}}"), text_in(*across_texts)) + PADDING_IN
-    side_by_side = columns(len(names), width - side_in, least_in * len(across) + GAP_IN)
+    titles = [swept_axes.value_text(data, panel, name) if panel else "" for name in names]
+    most, across_in = rows["shown"].max(), text_in(*across_texts)
+    # As many digits as fit: up to four of the best, and three at least where more panels fit side by side.
+    best = rows["shown"].min() if shown.quantity == "time_us" else most
+    digits = [f",.{places}f" for places in range(decimals(best), -1, -1)]
+    least_in = max(text_in(f"{most:{digits[min(1, len(digits) - 1)]}}"), 0 if are_words else across_in) + PADDING_IN
+    side_by_side = columns(len(names), width - side_in, max(least_in * len(across), text_in(*titles)) + GAP_IN)
     cell_in = ((width - side_in) / side_by_side - GAP_IN) / len(across)
-    fits = next((few for few in digits if text_in(f"{ends[1]:{few}}") + PADDING_IN <= cell_in), "")
-    margins = Margins(left=0.0, right=GAP_IN, bottom=TICKS_IN, top=TITLE_IN if panel else GAP_IN)
+    fits = next((few for few in digits if text_in(f"{most:{few}}") + PADDING_IN <= cell_in), "")
+    is_upright = are_words and across_in + PADDING_IN > cell_in
+    margins = Margins(left=0.0, right=GAP_IN, bottom=PADDING_IN, top=TITLE_IN if panel else GAP_IN)
+    foot_in = FOOT_IN + ACROSS_IN + (across_in if is_upright else style.LINE_IN)
     height_in = CELL_IN * len(down) + margins.bottom + margins.top
-    figure, drawn = panels(width, height_in, len(names), side_by_side, margins, side_in, FOOT_IN)
-    colours, y_text = number_colours(rows["shown"], is_time), shown.axis_text(y)
-    y_text = y_text if text_in(y_text) < height_in - TICKS_IN else swept_axes.without_unit(y_text)
-    labelled = fitting([place * cell_in for place in range(len(across))], across_texts)
+    figure, drawn = panels(width, height_in, len(names), side_by_side, margins, side_in, foot_in)
+    colours = number_colours(rows["shown"], shown.quantity)
+    places = [place * cell_in for place in range(len(across))]
+    labelled = range(len(across)) if is_upright else fitting(places, across_texts)
     for number, (name, axes) in enumerate(zip(names, drawn, strict=True)):
         draw_cells(axes, rows[rows[panel] == name] if panel else rows, len(down), len(across), colours, fits)
-        axes.set_xticks([place + 0.5 for place in labelled], [across_texts[place] for place in labelled])
-        is_first = number % side_by_side == 0
-        axes.set_yticks([place + 0.5 for place in range(len(down) * is_first)], down_texts * is_first)
-        axes.set(xlabel=shown.axis_text(x), ylabel=y_text * is_first)
-        axes.set_title(swept_axes.value_text(data, panel, name) if panel else "")
-    add_bar(figure, colours, side_in, digits[0], shown.label)
-    return shown.drawing(figure, _caption(shown, rows, left_out + merged), rows)
+        if number + side_by_side >= len(names):
+            texts = [across_texts[place] for place in labelled]
+            axes.set_xticks([place + 0.5 for place in labelled], texts, rotation=90 * is_upright)
+        if number % side_by_side == 0:
+            axes.set_yticks([place + 0.5 for place in range(len(down))], down_texts)
+        axes.set_title(titles[number])
+    name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, FOOT_IN, foot_in)
+    add_bar(figure, colours, side_in, shown.label, marks_of(rows))
+    return shown.drawing(figure, _caption(shown, left_out + merged), rows)
 
 
-def _caption(shown: Swept, rows: pandas.DataFrame, left_out: str) -> str:
+def _caption(shown: Swept, left_out: str) -> str:
     """How the map is read."""
-    blank, sizes = {*rows.loc[rows["shown"].isna(), "status"]}, swept_axes.problem_axes(shown.data, shown.axes)
-    named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in sizes]
-    where = f" at each {list_texts(named)}" if sizes else ""
-    texts = [f"Number and colour: the best over all other axes; outlined: the fastest{where} and its ties.{left_out}"]
-    texts += [f"Hatched: {status_key(sorted(blank - {'ok'}))}."] if blank - {"ok"} else []
-    texts += [f"{NO_VALUE}: no such quantity is known."] if "ok" in blank else []
-    cells = rows["panel"].nunique() * rows["across"].nunique() * rows["down"].nunique()
-    return " ".join([*texts, *(["Grey: not in the sweep."] if len(rows) < cells else [])])
+    named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in swept_axes.problem_axes(shown.data, shown.axes)]
+    where = f" at each {list_texts(named)}" if named else ""
+    return f"Number and colour: the best over all other axes; outlined: the fastest{where} and its ties.{left_out}"

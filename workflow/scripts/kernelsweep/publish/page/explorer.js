@@ -17,8 +17,8 @@
   // are further apart than this factor; and values that are nearer to each other than this part of their mean distance
   // are too near.
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
-  // As in the figures' maps: colours go with this power of a rate, which tells apart what is near the best.
-  const GAMMA = 2;
+  // As in the figures' maps: a scale of colours has at least this share of its best number between its ends.
+  const LEAST_RANGE = 0.1;
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
   // A narrower chart has its names below it.
   const NARROW = 520;
@@ -385,10 +385,10 @@
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top, HEIGHT - MARGIN.bottom])];
-    // One number has one colour, and bright is fast.
+    // One number has one colour, bright is fast, and only times that are far apart are on a logarithmic scale.
     const [least, most] = d3.extent(shown, (point) => values[point]), isTime = view.show === "time_us";
-    const rate = d3.scalePow().exponent(isTime ? -GAMMA : GAMMA).domain(isTime ? [most, least] : [0, most]);
-    const shade = (value) => (least === most ? 1 : rate(value));
+    const isLog = isLogarithmic(least, most), slow = isTime ? Math.max(most, least / (1 - LEAST_RANGE)) : Math.min(least, (1 - LEAST_RANGE) * most);
+    const shade = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain([slow, isTime ? least : most]);
     const fill = (point) => (values[point] === null ? "none" : d3.interpolateViridis(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
@@ -419,7 +419,7 @@
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
-    if (least !== undefined) drawKey(area, shade, isTime ? [least, most] : [most, 0], digits);
+    if (least !== undefined) drawKey(area, shade, isTime ? [least, slow] : [most, slow], digits);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
     return marks;
   }
