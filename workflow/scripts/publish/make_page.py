@@ -35,10 +35,12 @@ with logged(snakemake):
     files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]
     folder = Path(inputs.device).parent / "studies"
     titles = {
-        "claims": ("Claims", any(each_row(inputs.claims[1]))),
-        "best": ("Best configurations", read_json(inputs.best[1])["entries"]),
+        "claims": ("Claims", "", any(each_row(inputs.claims[1]))),
+        "best": ("Best configurations", "Each study's, and each kernel's", read_json(inputs.best[1])["entries"]),
     }
-    chapters = [chapter_section(name, title, inputs[name], base) for name, (title, rows) in titles.items() if rows]
+    chapters = [
+        chapter_section(name, title, words, inputs[name], base) for name, (title, words, rows) in titles.items() if rows
+    ]
 
     content = render(
         title=f"{plan.title} – {device['name']}",

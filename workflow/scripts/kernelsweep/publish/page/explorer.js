@@ -266,7 +266,7 @@
 
   function canvas(left, label) {
     const width = chart.clientWidth;
-    const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", HEIGHT)
+    const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", HEIGHT).attr("viewBox", `0 0 ${width} ${HEIGHT}`)
       .attr("tabindex", 0).attr("role", "img").attr("aria-label", label);
     svg.append("text").attr("class", "title").attr("x", (left + width) / 2).attr("y", HEIGHT - 6).attr("text-anchor", "middle").text(axisNamed(view.over).title);
     return { svg, left, right: width - MARGIN.right };

@@ -25,14 +25,14 @@ class Section:
 
     name         the anchor by which it is linked to
     description  a study's, as text
-    html         its table or text
+    parts        its text and tables as HTML, each by the words that it is folded below; not folded below ""
     undrawn      why some of its figures are missing
     files        links to its results for programs, its configuration and its kernels, by kind
     """
 
     name: str
     title: str
-    html: str
+    parts: Mapping[str, str]
     files: Mapping[str, Sequence[Link]]
     figures: Sequence[Figure] = ()
     description: str = ""

@@ -36,7 +36,7 @@ def study_figures(folder: Path, figures: Sequence[str], base: Path) -> tuple[lis
 
 
 def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path) -> Section:
-    """A study's story: its table, its figures, and the files that they come from.
+    """A study's story: its steps, its table, its figures, and the files that they come from.
 
     study   its title, description, figures, file and kernels' files
     folder  of its results
@@ -44,16 +44,15 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     figures, undrawn = study_figures(folder, study["figures"], base)
     steps = html(folder / "steps.md", f"study-{name}-why", study["title"], base)
     is_story = steps.count('class="step"') > 1
-    words = "Why: what each step changes, which counters move, and the code" if is_story else "Who accesses what"
-    summary = f"<summary>{words}</summary>"
-    why = f'<details class="why" open>{summary}{steps}</details>\n'
+    why = "Why: what each step changes, which counters move, and the code" if is_story else "Who accesses what"
+    table = html(folder / "table.md", f"study-{name}", study["title"], base)
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
         name=name,
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        html=why + html(folder / "table.md", f"study-{name}", study["title"], base),
+        parts={why: steps, "All numbers of the study": table},
         figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
@@ -63,12 +62,15 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     )
 
 
-def chapter_section(name: str, title: str, files: Sequence[str], base: Path) -> Section:
-    """A chapter that follows the studies, of a result's two files: its Markdown, and the same for programs."""
+def chapter_section(name: str, title: str, summary: str, files: Sequence[str], base: Path) -> Section:
+    """A chapter that follows the studies, of a result's two files: its Markdown, and the same for programs.
+
+    summary  what its text is folded below, if at all
+    """
     text, data = map(Path, files)
     return Section(
         name=name,
         title=title,
-        html=html(text, f"chapter-{name}", title, base),
+        parts={summary: html(text, f"chapter-{name}", title, base)},
         files={"For programs": [link(data, base)]},
     )
