@@ -29,7 +29,7 @@ def imported_modules(file: Path) -> list[Path]:
 
     With a module come the templates, styles and scripts of pages that lie beside it.
     """
-    return _all_imported(file, _imported_from_us)
+    return _all_imported(file, lambda source, _: _imported_from_us(source))
 
 
 def imported_user_files(file: Path) -> list[Path]:
@@ -39,19 +39,24 @@ def imported_user_files(file: Path) -> list[Path]:
     whose release stays the same while its files are edited, these are the modules that give a problem values, such as
     kernelsweep.bounds. Raises SyntaxError for a file that is no Python.
     """
-    folders = [Path(folder) for folder in sys.path if folder]
-    # Another kernelsweep on the path is not what is imported, and no module of the user's.
-    theirs = {one for one in folders for package in _PACKAGES if (one / package.name).is_dir()}
-    folders = [one for one in folders if not is_of_library(one) and one not in theirs]
-    roots = (file.parent, *folders)
+    roots = (file.parent, *_users_folders(tuple(sys.path)))
 
     def imported(source: str, importer: Path) -> frozenset[Path]:
         is_ours = any(map(importer.is_relative_to, _PACKAGES))
         users = frozenset() if is_ours else _imported_from(source, roots, importer)
         # The packages' own files have nothing that a value could depend on.
-        return users | _imported_from_us(source, importer) - {package / "__init__.py" for package in _PACKAGES}
+        return users | _imported_from_us(source) - {package / "__init__.py" for package in _PACKAGES}
 
     return _all_imported(file, imported)
+
+
+@cache
+def _users_folders(search: tuple[str, ...]) -> list[Path]:
+    """The folders of a search path that may have modules of the user's."""
+    folders = [Path(folder) for folder in search if folder]
+    # Another kernelsweep on the path is not what is imported, and no module of the user's.
+    theirs = {one for one in folders for package in _PACKAGES if (one / package.name).is_dir()}
+    return [one for one in folders if not is_of_library(one) and one not in theirs]
 
 
 def user_code_hash(files: Iterable[Path]) -> str:
@@ -116,22 +121,30 @@ def _imported_from(
     source: str, roots: tuple[Path, ...], importer: Path, packages: tuple[str, ...] = ()
 ) -> frozenset[Path]:
     """The files below `roots` that a file with this text and path imports directly, of `packages` alone if named."""
-    found = []
+    found: set[Path] = set()
     for name in _imported_names(source):
         if packages and name.partition(".")[0] not in packages:
             continue
         absolute = name.lstrip(".")
         level = len(name) - len(absolute)
         bases = importer.parents[level - 1 : level] if level else roots
-        parts = absolute.split(".")
         # A user's package's own file runs before its modules.
-        shortest = len(parts) if packages else 1
-        found += [base.joinpath(*parts[:length]) for base in bases for length in range(shortest, len(parts) + 1)]
-    files = (file for module in found for file in (module.with_suffix(".py"), module / "__init__.py"))
+        found.update(*(_files_of(base, absolute, with_packages=not packages) for base in bases))
+    return frozenset(found)
+
+
+@cache
+def _files_of(base: Path, module: str, with_packages: bool) -> frozenset[Path]:
+    """The files of a module below a folder, and of the packages around it."""
+    parts = module.split(".")
+    lengths = range(1 if with_packages else len(parts), len(parts) + 1)
+    modules = [base.joinpath(*parts[:length]) for length in lengths]
+    files = (file for one in modules for file in (one.with_suffix(".py"), one / "__init__.py"))
     return frozenset(filter(Path.is_file, files))
 
 
-def _imported_from_us(source: str, importer: Path) -> frozenset[Path]:
+@cache
+def _imported_from_us(source: str) -> frozenset[Path]:
     """The files of kernelsweep that a file with this text imports directly."""
     roots = tuple(package.parent for package in _PACKAGES)
     modules = _imported_from(source, roots, _PACKAGES[0], tuple(package.name for package in _PACKAGES))

@@ -71,11 +71,10 @@ class Expression:
     Allowed are the names that stand for values, numbers, texts, arithmetic, comparisons, and/or/not, and FUNCTIONS.
     Raises UserError for anything else, so that a configuration file can't run code.
 
-    known  the names of the values, so that a misspelt one is found here; None where they were checked before
     names  the names that it has
     """
 
-    def __init__(self, text: str, known: Collection[str] | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
         if len(text) > _LONGEST:
             self.text = f"{text[:30]}…"
@@ -86,8 +85,6 @@ class Expression:
             self._code = compile(ast.fix_missing_locations(_Checked().visit(tree)), "<expression>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
-        if known is not None and (unknown := sorted(self.names - {*known})):
-            raise self._refusal(f"unknown name {unknown[0]!r}; known are {', '.join((*known, *FUNCTIONS))}")
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The expression's value for one point's axis values."""
@@ -121,7 +118,8 @@ class Expression:
 def check_expression(text: str, names: Collection[str], key: str) -> None:
     """Raise UserError, with the key, for a text that is no expression over the known names."""
     try:
-        Expression(text, names)
+        if unknown := sorted(expression(text).names - {*names}):
+            raise UserError(f"{text!r}: unknown name {unknown[0]!r}; known are {', '.join((*names, *FUNCTIONS))}")
     except UserError as error:
         raise UserError(f"{key}: {error}") from error
 
@@ -129,7 +127,7 @@ def check_expression(text: str, names: Collection[str], key: str) -> None:
 # Every point asks for the expressions of its restrictions.
 @cache
 def expression(text: str) -> Expression:
-    """The expression of a restriction, whose names were checked when it was read."""
+    """The expression of a text, read once."""
     return Expression(text)
 
 
