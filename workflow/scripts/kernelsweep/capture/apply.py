@@ -101,11 +101,10 @@ def find_winner(study: Study, points_of: Callable[[str, str, str], Path], units:
     original = record["launches"][number]
     launches = study.kernels[str(best["kernel"])].plan(point).launches
     shown = f"{best['kernel']} ({in_words(point)}; {best['time_us']} us, the original {before:g} us)"
-    kept = [(file, one) for file, functions in UnitStore(units).all() for one in functions.values()]
-    fitting = [one for one in kept if one[1].get("binary_sha256") == best["binary_sha256"]]
-    if not fitting:
+    kept = UnitStore(units).functions({best["binary_sha256"]})
+    if not kept:
         raise UserError(f"The machine code of {shown} is no longer kept: run the study again.")
-    cubin, report = fitting[0]
+    cubin, report = kept[best["binary_sha256"]]
     if why := _why_not(launches, original, report):
         raise UserError(f"{shown} can't stand in the place of {record['name']}: {why}.")
     variables = [*report["constant_bytes"], *global_variables(cubin)]

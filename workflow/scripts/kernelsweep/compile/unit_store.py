@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -77,11 +77,20 @@ class UnitStore:
         path = self._folder / f"{name}.cu"
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
-    def all(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """The files of all units that are kept, each with what the report says of its functions."""
+    def units(self, is_wanted: Callable[[Mapping[str, Any]], bool]) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """The files of the kept units that are wanted, each with what the report says of its functions.
+
+        is_wanted  tells by the report: only these units' files are read
+        """
         for report in sorted(self._folder.glob("*.json")):
-            if found := _read(report.with_suffix("")):  # Another process may be replacing it.
+            if found := _read(report.with_suffix(""), is_wanted):  # Another process may be replacing it.
                 yield report.with_suffix(""), found[0][1]
+
+    def functions(self, binaries: Set[str]) -> dict[str, tuple[Path, dict[str, Any]]]:
+        """The kept functions with these hashes of their machine code: each one's file, and what its report says."""
+        units = self.units(lambda every: any(one.get("binary_sha256") in binaries for one in every.values()))
+        found = [(file, one) for file, every in units for one in every.values()]
+        return {one["binary_sha256"]: (file, one) for file, one in found if one.get("binary_sha256") in binaries}
 
     def _place(self, content: Mapping[str, Any]) -> Path:
         return self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -101,12 +110,14 @@ def _digest(unit: bytes, report: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(report).encode() + unit).hexdigest()
 
 
-def _read(kept: Path) -> tuple[Compiled, bytes] | None:
-    """What the report says, and the unit; None where either is not there, or was cut. The report is written last."""
-    with suppress(OSError, ValueError, TypeError, RecursionError):
+def _read(kept: Path, is_wanted: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> tuple[Compiled, bytes] | None:
+    """What the report says, and the unit; None where either is not there, not wanted or was cut.
+
+    The report is written last.
+    """
+    with suppress(AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
         *report, digest = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
-        unit = kept.read_bytes()
-        if digest == _digest(unit, report):
+        if is_wanted(report[1]) and digest == _digest(unit := kept.read_bytes(), report):
             return (report[0], report[1]), unit
     return None
 

@@ -33,9 +33,10 @@ class EarlierVersions:
         wanted = {binary for versions in self._measured.values() for binary in versions}
         self._units: dict[tuple[str, str], BuiltUnit] = {}
         variants = [(names, unit.given) for unit in units for names in unit.variants]
-        for file, functions in store.all() if wanted else []:
+        kept = store.units(lambda functions: any(functions.keys() >= {*names} for names, _ in variants))
+        for file, functions in kept if wanted else []:
             for names, given in variants:
-                if not functions.keys() >= set(names):
+                if not functions.keys() >= {*names}:
                     continue
                 entries = variant_reports(Unit(given, [names]), {name: functions[name] for name in names})
                 binary = entries[variant_name(names, given)]["binary_sha256"]

@@ -42,7 +42,8 @@ def code_section(points: Sequence[ComparedPoint], store: UnitStore, pictured: Ma
         if point.before and point.after and _binary(point.before) != _binary(point.after)
         if point.ratio or id(point) in counted or point.has_failed_since
     ]
-    functions = {entry["binary_sha256"]: (file, entry) for file, every in store.all() for entry in every.values()}
+    timed = [(point.before, point.after) for point in changed if point.ratio]
+    functions = store.functions({_binary(row) for both in timed for row in both if row})
     parts = []
     # As in the verdict, what counts the same is last.
     for kernel, of_kernel in sorted(by_kernel(changed).items(), key=lambda item: counted_rank(item[1])):
