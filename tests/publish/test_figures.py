@@ -210,14 +210,16 @@ def test_lines_name_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_c
     values = dict(named)
     assert values["modulo_baseline"] == "9.9%" and values["last_warp_shuffled"] == "91%"
     assert "In grey: mask_baseline, cascaded and warp_shuffle." in drawing.caption, "as the answer"
-    # Sizes that vary together are categories; a library stands beside the kernels, and each precision has its panel.
-    of_float32, of_tf32 = lines.draw(recorded("matmul")).figure.axes
-    assert not [line for line in of_tf32.lines if line.get_linestyle() == "-" and not line.get_alpha()]
-    assert [text.get_text() for text in of_tf32.texts] == ["tensor_cores 16%", "cublas_matmul 73%"]
-    # A name of an earlier size stands there: a leader to the right would end on another kernel's mark.
-    (vectors,) = (text for text in of_float32.texts if text.get_text() == "vectors 63%")
-    assert vectors.get_position()[0] < 1 and len(of_float32.lines) == 2
-    assert "4096³" in [tick.get_text() for tick in of_float32.get_xticklabels()]
+    # Sizes that vary together are marks in a row per kernel and library, in a group per precision, at any width.
+    for width in layout.WIDTHS.values():
+        drawing = lines.draw(recorded("matmul"), width)
+        (axes,) = drawing.figure.axes
+        rows = [label.get_text().replace("\n", "") for label in axes.get_yticklabels()]
+        assert [name for name in rows if name == "cublas_matmul"] == ["cublas_matmul"] * 2 and len(rows) == 10
+        said = texts(drawing.figure)
+        assert {"float32", "tf32", "at 4096³", "8192³"} <= {*said}
+        assert " ".join(text for text in said if text.endswith("%")) == "8.7% 11% 38% 63% 64% 70% 63% 76% 15% 75%"
+        assert len(drawing.rows) == 25 and drawing.caption.count("4096³") == 1
 
 
 def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undefined() -> None:

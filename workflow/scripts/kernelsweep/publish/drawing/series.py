@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas
 import seaborn
@@ -44,15 +44,15 @@ def is_logarithmic(low: float, high: float, quantity: str) -> bool:
     return quantity == "time_us" and high > LOGARITHMIC_FROM * low
 
 
-def scale_y(axes: Axes, low: float, high: float, quantity: str) -> None:
-    """Give a panel the limits of its values, ticks that have room, and a light grid."""
-    if is_logarithmic(low, high, quantity):
-        axes.set_yscale("log")
-    _tick(axes.yaxis, low, high, size_in(axes)[1], is_logarithmic(low, high, quantity))
-    axes.set_ylim(*limits(low, high, quantity))
-    axes.grid(color=palette.GRID_GREY, linewidth=0.5)
+def scale(axes: Axes, name: Literal["x", "y"], low: float, high: float, quantity: str) -> None:
+    """Give a panel's axis of numbers the limits of its values, ticks that have room, and a light grid."""
+    is_log, is_up = is_logarithmic(low, high, quantity), name == "y"
+    axes.set(**{f"{name}scale": "log" if is_log else "linear"})
+    _tick(axes.yaxis if is_up else axes.xaxis, low, high, size_in(axes)[is_up], is_log)
+    axes.set(**{f"{name}lim": limits(low, high, quantity)})
+    axes.grid(color=palette.GRID_GREY, linewidth=0.5, axis="both" if is_up else "x")
     if quantity == GAIN:
-        axes.axhline(1.0, color=palette.GREY, linewidth=0.6, zorder=1)
+        (axes.axhline if is_up else axes.axvline)(1.0, color=palette.GREY, linewidth=0.6, zorder=1)
 
 
 def scale_log(axes: Axes) -> None:
@@ -99,26 +99,13 @@ def _tick(axis: Axis, low: float, high: float, room_in: float, is_log: bool) -> 
     axis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
-def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str], are_categories: bool) -> None:
-    """Label as many of an axis' values as have room; all categories, which are broken at their signs."""
-    around = 0.5 if are_categories else (places[-1] - places[0]) * 0.04
+def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
+    """Label as many of an axis' values as have room."""
+    around = (places[-1] - places[0]) * 0.04
     axes.set_xlim(places[0] - around, places[-1] + around)
     inches = size_in(axes)[0] / (places[-1] - places[0] + 2 * around)
-    if are_categories:
-        texts = [text if style.text_in(text) < 0.9 * inches else text.replace(" × ", "\n×") for text in texts]
-    shown = range(len(texts)) if are_categories else fitting([place * inches for place in places], texts)
+    shown = fitting([place * inches for place in places], texts)
     axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
-
-
-def label_rows(axes: Axes, places: Sequence[float], names: Sequence[str], values: Sequence[str], colour: str) -> None:
-    """Each row's name on the left, and its value in words on the right."""
-    axes.set_yticks(places, names)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    right = 1 + (style.text_in(*values) + NAME_IN / 2) / size_in(axes)[0]
-    at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "clip_on": False}
-    for place, value in zip(places, values, strict=True):
-        axes.text(right, place, value, color=colour, **at)
 
 
 def name_ends(axes: Axes, ends: Sequence[End]) -> None:
@@ -137,31 +124,6 @@ def name_ends(axes: Axes, ends: Sequence[End]) -> None:
         leader = ([x / width, 1 + 0.7 * NAME_IN / width], [y / height, middle / height])
         axes.plot(*leader, color=colour, linewidth=0.4, alpha=0.6, **look)
         axes.text(1 + NAME_IN / width, middle / height, text, color=palette.text_in(colour), va="center", **look)
-
-
-def name_marks(axes: Axes, ends: Sequence[End], marks: Sequence[tuple[float, float]]) -> list[End]:
-    """Names beside their marks, where they lie on no mark of the panel; returns those that have such a place.
-
-    ends   the x and y of each, its name, and its line's colour
-    marks  the x and y of all marks
-    """
-    size = size_in(axes)
-    to_panel = axes.transScale + axes.transLimits
-    taken = [(x, y, GAP_IN, GAP_IN) for x, y in to_panel.transform(marks) * size]
-    placed = []
-    for end in ends:
-        (x, y), half = to_panel.transform(end[:2]) * size, style.text_in(end[2]) / 2
-        high = (end[2].count("\n") + 1) * style.LINE_IN / 2
-        beside, above = half + NAME_IN / 2, high + NAME_IN / 3
-        for across, up in ((x + beside, y), (x + half, y - above), (x + half, y + above), (x - beside, y)):
-            is_free = all(abs(across - of[0]) > half + of[2] or abs(up - of[1]) > high + of[3] for of in taken)
-            if is_free and high < up < size[1] - high and half < across < size[0] + NAME_IN - half:
-                look: Any = {"transform": axes.transAxes, "ha": "center", "va": "center"}
-                axes.text(across / size[0], up / size[1], end[2], color=palette.text_in(end[3]), **look)
-                taken.append((across, up, half, high))
-                placed.append(end)
-                break
-    return placed
 
 
 def _apart(wanted: Sequence[float], rooms: Sequence[float], height: float) -> list[float]:

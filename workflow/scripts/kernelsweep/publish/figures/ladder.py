@@ -16,16 +16,14 @@ from matplotlib.lines import Line2D
 
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.drawing import palette, style
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import label_rows, scale_log
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, empty_drawing, is_narrow
+from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
+from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
 from kernelsweep.publish.swept_axes import no_times
-from kernelsweep.publish.tables.formats import broken
 from kernelsweep.publish.tables.study_table import RIVAL_ROW
 
-# The height of a row beyond its text, that of a group's name, and the letters of a name per inch of the figure's width.
-BESIDE_IN, HEAD_IN, NAME_LETTERS_AN_INCH = 0.05, 0.19, 8
-DOT_PT, GAP_IN = 4.6, 0.1
+DOT_PT = 4.6
 # The marks of published numbers, by source: hollow, and wide enough to be seen around a dot.
 HOLLOW_PT, HOLLOW = 6.0, (("D", palette.VERMILLION), ("^", palette.GREEN), ("s", palette.PURPLE), ("v", palette.ORANGE))
 
@@ -36,31 +34,19 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     ladder = ladder_of(data)
     if not ladder.has_times and not ladder.published:
         return empty_drawing(width, *texts_of(ladder), no_times(data))
-    names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in ladder.table["name"]]
-    values = ladder.values(is_narrow(width))
-    groups = ladder.table["group"].unique()
-    # Above each group stands its name. Rows stand at inches from the top, each as high as its name.
-    heads = ~ladder.table["group"].duplicated() & (len(groups) > 1)
-    rows_in = [style.LINE_IN * (name.count("\n") + 1) + BESIDE_IN for name in names]
-    ends_in = [*itertools.accumulate(high + HEAD_IN * head for high, head in zip(rows_in, heads, strict=True))]
-    places = [end - high / 2 for end, high in zip(ends_in, rows_in, strict=True)]
     legend_in = style.LINE_IN * (len(ladder.published) + ladder.has_times) + GAP_IN if ladder.published else 0.05
-    margins = Margins(style.text_in(*names) + GAP_IN, style.text_in(*values) + GAP_IN, 0.36, legend_in)
-    figure, (axes,) = panels(width, ends_in[-1] + margins.bottom + margins.top, 1, 1, margins)
-    axes.set_ylim(ends_in[-1], 0)
+    colour = palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1])
+    of_rows = [*ladder.table["name"]], [*ladder.table["group"]], ladder.values(is_narrow(width))
+    figure, axes, places = row_panel(width, *of_rows, legend_in, colour)
     rows = ladder.table.assign(place=places)
     handles = [_draw_dots(axes, rows, data.device["name"])] if ladder.has_times else []
     for column, (marker, colour) in zip(ladder.published, itertools.cycle(HOLLOW)):
         look: Any = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": colour, "mew": 0.9}
         handles += axes.plot(rows[column.name], places, label=f"published: {column.origin}", **look)
-    for group in groups:
-        of_group = rows[rows["group"] == group]
+    for _, of_group in rows.groupby("group"):
         ends = (of_group["place"].min() - style.LINE_IN, of_group["place"].max() + style.LINE_IN)
         if (best := of_group.loc[of_group["kind"] == RIVAL_ROW, "shown"].max()) == best:
             axes.vlines(best, *ends, color=palette.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
-        at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
-        axes.text(-0.02, ends[0], group if len(groups) > 1 else "", **at)
-    label_rows(axes, places, names, values, palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1]))
     scale_log(axes)
     axes.set(xlabel=ladder.label, ylabel="")
     if ladder.published:

@@ -11,7 +11,8 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, name_marks, scale_y
+from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, scale
+from kernelsweep.publish.figures.dots import draw_rows
 from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, value_text
 from kernelsweep.publish.tables.formats import broken
@@ -25,8 +26,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: gflops}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
-    values of the axis with most effect. Up to seven have names; others are grey. Points that failed are
-    gaps. A narrow figure has one panel, the reference point's.
+    values of the axis with most effect. Up to seven have names; others are grey. Points that failed are gaps. A narrow
+    figure has one panel, the reference point's. Where no line joins the values of x, lines are rows of marks.
     """
     x, by, panel = axes_of_lines(data)
     shown = swept(data, "lines", [x, by], panel, data.settings.rival_names if by == KERNEL else ())
@@ -34,46 +35,40 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     if shown.rows.empty:
         return empty_drawing(width, *shown.texts(caption), swept_axes.no_times(data))
     rows = shown.rows[(shown.rows["status"] != "skipped") & shown.rows[x].notna()]
-    panel_names, left_out = shown.panels(rows, is_narrow(width))
     order = swept_axes.values_of(rows, by, data) if by else [""]
     rows = rows.assign(line=rows[by] if by else "")
+    words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
+    ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
+    places, joined = places_of([*ticks], is_tied)
+    if not any(joined):
+        figure, caption = draw_rows(shown, rows[rows["shown"].notna()], width, ticks, words)
+        return shown.drawing(figure, caption, rows)
+    panel_names, left_out = shown.panels(rows, is_narrow(width))
     # In a view, the reader chose the lines.
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
     uses = of_reference(find_uses(data.title, data), data.title, data.settings) if by == KERNEL else []
     named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
     grey = [line for line in order if line not in named]
-    words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
     caption += f" In grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
-    ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
-    places, joined = places_of([*ticks], is_tied)
-    are_categories = not any(joined)
     colours = dict.fromkeys(grey, palette.LEADER_GREY) | {
         line: data.settings.colours.get(str(line), style.colour(number)) for number, line in enumerate(named)
     }
     names = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in named}
     right_in = style.text_in(*names.values()) + style.text_in(" 00.00×") + 0.2
     across = columns(len(panel_names), width, LEAST_IN)
-    lines = max(text.count(" × ") for text in ticks.values()) * are_categories
-    bottom_in = BOTTOM_IN + style.LINE_IN * lines * (width / across < LEAST_IN + 1)
     top_in = 0.2 if len(panel_names) > 1 else 0.08
-    margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=bottom_in, top=top_in)
-    height_in = PANEL_IN + (0 if is_narrow(width) else bottom_in - BOTTOM_IN)
-    figure, panels_drawn = panels(width, height_in, len(panel_names), across, margins)
+    margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=BOTTOM_IN, top=top_in)
+    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins)
     of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
     markers = dict(zip(named, style.MARKERS, strict=False))
     for name, axes in zip(panel_names, panels_drawn, strict=True):
         here = (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x)
-        scale_y(axes, rows["low"].min(), rows["high"].max(), shown.quantity)
+        scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
         draw_lines(axes, here, colours, markers)
-        label_x(axes, places, [*ticks.values()], are_categories)
+        label_x(axes, places, [*ticks.values()])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name] if len(panel_names) > 1 else "")
         last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
         ends = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
         texts = {line: f"{names[line]} {end_text(value, shown.quantity)}" for line, (_, value) in ends.items()}
-        here = here[here["shown"].notna()]
-        marks = [*here[["at", "shown"]].itertuples(index=False, name=None)]
-        named_ends = [(*ends[line], texts[line], colours[line]) for line in named if line in ends]
-        # A leader from an earlier place would cross the marks of later ones.
-        inside = name_marks(axes, [end for end in named_ends if are_categories and end[0] < places[-1]], marks)
-        name_ends(axes, [end for end in named_ends if end not in inside])
+        name_ends(axes, [(*ends[line], texts[line], colours[line]) for line in named if line in ends])
     return shown.drawing(figure, caption + left_out, rows)

@@ -1,0 +1,53 @@
+"""A panel of named rows, the first on top: what the ladder and marks without lines stand on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from kernelsweep.publish.drawing import palette, style
+from kernelsweep.publish.drawing.layout import Margins, panels, size_in
+from kernelsweep.publish.tables.formats import broken
+
+# The height of a row beyond its text, that of a group's name, that below the axis, the room beside the panel, and the
+# letters of a name per inch of the figure's width.
+BESIDE_IN, HEAD_IN, FOOT_IN, GAP_IN, NAME_LETTERS_AN_INCH = 0.05, 0.19, 0.36, 0.1, 8
+
+
+def row_panel(
+    width: float,
+    names: Sequence[str],
+    groups: Sequence[str],
+    values: Sequence[str],
+    above_in: float,
+    colour: str = palette.INK,
+) -> tuple[Figure, Axes, list[float]]:
+    """A figure with one panel, and the place of each row on its y axis.
+
+    width     of the figure; this and `above_in`, the room above the panel, are inches
+    names     of rows, on the left
+    groups    to which rows belong, each with its rows together; if there are several, their names stand above them
+    values    of rows in words, on the right, in a colour
+    """
+    names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in names]
+    # Rows stand at inches from the top, each as high as its name.
+    heads = [len({*groups}) > 1 and group not in groups[:number] for number, group in enumerate(groups)]
+    rows_in = [style.LINE_IN * (name.count("\n") + 1) + BESIDE_IN for name in names]
+    ends_in = [*itertools.accumulate(high + HEAD_IN * head for high, head in zip(rows_in, heads, strict=True))]
+    places = [end - high / 2 for end, high in zip(ends_in, rows_in, strict=True)]
+    margins = Margins(style.text_in(*names) + GAP_IN, style.text_in(*values) + GAP_IN, FOOT_IN, above_in)
+    figure, (axes,) = panels(width, ends_in[-1] + margins.bottom + margins.top, 1, 1, margins)
+    axes.set_ylim(ends_in[-1], 0)
+    axes.set_yticks(places, names)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
+    right = 1 + margins.right / size_in(axes)[0]
+    for place, high, head, group, value in zip(places, rows_in, heads, groups, values, strict=True):
+        axes.text(right, place, value, color=colour, **at)
+        axes.text(-0.02, place - high / 2 - 0.4 * HEAD_IN, group * head, weight="bold", **at)
+    return figure, axes, places

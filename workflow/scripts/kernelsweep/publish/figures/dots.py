@@ -1,0 +1,71 @@
+"""What `lines` draws where no line joins values, such as sizes of 4098 × 4094: a row per kernel, a mark per value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import cycle, islice
+from math import ceil
+from typing import Any
+
+import pandas
+import seaborn
+from matplotlib.figure import Figure
+
+from kernelsweep.judge.data.study_data import shown_place
+from kernelsweep.publish.drawing import palette, style
+from kernelsweep.publish.drawing.layout import is_narrow
+from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
+from kernelsweep.publish.drawing.series import scale
+from kernelsweep.publish.swept import Swept, end_text
+from kernelsweep.publish.swept_axes import KERNEL, without_unit
+
+MARK_PT, NARROW_COLUMNS = 5.0, 2
+
+
+def draw_rows(
+    shown: Swept, rows: pandas.DataFrame, width: float, values: Mapping[Any, str], lines: Mapping[Any, str]
+) -> tuple[Figure, str]:
+    """The figure, with a group of rows per panel, and the caption's sentence on its marks.
+
+    rows    with a number, of all panels, with the column `line`
+    values  on the axis x in words, in order
+    lines   in words, in order
+    """
+    x, panel = shown.axes[0], shown.panel
+    # Kernels are rows, unless marks of so many values would look alike.
+    is_row = x != KERNEL and len(lines) > 1 and len(values) <= max(style.MOST_COLOURS, len(lines))
+    down, across = ("line", x) if is_row else (x, "line")
+    words = {x: values, "line": lines, panel: shown.panels(rows, False)[0]}
+    of_rows = rows.assign(row=rows[down].map(words[down]), mark=rows[across].map(words[across]))
+    of_rows["group"] = rows[panel].map(words[panel]) if panel else ""
+    keys = [[*words[down].values()], [*words[panel].values()]]
+    order = {"row": keys[0], "group": keys[1]}
+    of_rows = of_rows.sort_values([*order][::-1], key=lambda column: column.map(order[str(column.name)].index))
+    marks = [text for text in words[across].values() if text in {*of_rows["mark"]}]
+    named = of_rows.drop_duplicates(["group", "row"])
+    # The numbers beside rows are those of one mark: of the reference point, or the last.
+    at = words[across].get(shown_place(shown.data).get(across), marks[-1])
+    numbers = of_rows[of_rows["mark"] == at].set_index(["group", "row"])["shown"]
+    numbered = [numbers.get((row["group"], row["row"])) for row in named.to_dict("records")]
+    texts = ["" if number is None else end_text(number, shown.quantity) for number in numbered]
+    columns = min(len(marks), NARROW_COLUMNS if is_narrow(width) else len(marks))
+    legend_in = style.LINE_IN * (ceil(len(marks) / columns) + 2) + GAP_IN if len(marks) > 1 else GAP_IN
+    figure, axes, places = row_panel(width, [*named["row"]], [*named["group"]], texts, legend_in)
+    placed = of_rows.merge(named[["group", "row"]].assign(place=places))
+    scale(axes, "x", rows["low"].min(), rows["high"].max(), shown.quantity)
+    ends = placed.groupby("place")["shown"].agg(["min", "max"]).reset_index()
+    axes.hlines(ends["place"], ends["min"], ends["max"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
+    colours = {text: style.colour(number) for number, text in enumerate(marks)}
+    axes.hlines(placed["place"], placed["low"], placed["high"], colors=[*placed["mark"].map(colours)], linewidth=1.0)
+    look: Any = {"hue": "mark", "style": "mark", "hue_order": marks, "style_order": marks, "palette": colours}
+    look |= {"markers": [*islice(cycle(style.MARKERS), len(marks))], "s": MARK_PT**2, "linewidth": 0.3, "zorder": 3}
+    seaborn.scatterplot(placed, x="shown", y="place", ax=axes, **look, legend=len(marks) > 1)
+    axes.set(xlabel=shown.label, ylabel="")
+    if len(marks) == 1:
+        return figure, "Marks: the best over all other axes, with 95% intervals."
+    above: Any = {"bbox_to_anchor": (0, 1), "bbox_transform": figure.transFigure, "frameon": False, "borderpad": 0.2}
+    title = shown.axis_text(x) if across == x else ""
+    seaborn.move_legend(axes, "upper left", **above, ncols=columns, title=title, alignment="left", handletextpad=0.2)
+    right: Any = {"ha": "right", "va": "bottom", "transform": figure.transFigure}
+    axes.text(1, 1 - legend_in / figure.get_figheight(), f"at {at}", **right)
+    return figure, f"Marks: the best over all other axes, with 95% intervals; numbers: at {without_unit(at)}."
