@@ -35,6 +35,7 @@ from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.page.sections import claims_figures
 from kernelsweep.results import CLAIM_COLUMNS, write_rows
 from kernelsweep.statistics import Interval
 from kernelsweep.study.settings import read_yaml, study_names
@@ -217,6 +218,18 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
     # 106 µs in 24 launches against 71 in three; and a last step that lost time on an AMD GPU and gains here.
     assert "staged-staged_global-faster-than-halving" in held
     assert "stepwise-last_warp_unrolled_volatile-slower-than-first_add_on_load" in failed
+
+
+def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_path: Path) -> None:
+    write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, rows := [*map(claim_row, recording().values())])
+    (figure,) = claims_figures(tmp_path / "claims.csv", recorded("unrolling").device, tmp_path)
+    numbers = [row for row in rows if row["relation"] == "about" and row["measured"]]
+    assert f"{sum(row['verdict'] == 'holds' for row in numbers)} of {len(numbers)} published numbers" in figure.message
+    loops = [row for row in numbers if row["source"] == "unrolling-loops"]
+    for picture in (figure.drawing, figure.narrow):
+        assert f">{sum(row['verdict'] == 'holds' for row in loops)} of {len(loops)} hold<" in picture
+    write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, [row for row in rows if row not in numbers])
+    assert not claims_figures(tmp_path / "claims.csv", {}, tmp_path)
 
 
 def test_the_document_counts_what_the_recording_says() -> None:

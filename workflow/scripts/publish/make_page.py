@@ -13,7 +13,7 @@ from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import render
-from kernelsweep.publish.page.sections import chapter_section, html, study_section
+from kernelsweep.publish.page.sections import chapter_section, claims_figures, html, study_section
 from kernelsweep.results import each_row
 
 with logged(snakemake):
@@ -38,8 +38,11 @@ with logged(snakemake):
         "claims": ("Claims", "", any(each_row(inputs.claims[1]))),
         "best": ("Best configurations", "Each study's, and each kernel's", read_json(inputs.best[1])["entries"]),
     }
+    figures = {"claims": claims_figures(Path(inputs.claims[1]), device, base)}
     chapters = [
-        chapter_section(name, title, words, inputs[name], base) for name, (title, words, rows) in titles.items() if rows
+        chapter_section(name, title, words, inputs[name], base, figures.get(name, ()))
+        for name, (title, words, rows) in titles.items()
+        if rows
     ]
 
     content = render(

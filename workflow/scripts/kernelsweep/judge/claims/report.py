@@ -129,7 +129,7 @@ def _table(judged: Sequence[Judged]) -> str:
             "claim": entry.claim.claim,
             "holds if": entry.claim.holds_if,
             "measured": _measured(entry),
-            "elsewhere": _elsewhere(entry),
+            "verdict at other sizes": _elsewhere(entry),
             "source": _source(entry.claim),
         }
         for entry in judged
@@ -165,12 +165,15 @@ def _source(claim: Claim) -> str:
 
 
 def _elsewhere(judged: Judged) -> str:
-    """The places with another verdict: `cold: ✗ at 2²⁸, 2³⁰; hot: ✗ at 2²⁰`."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """The places with another verdict: `cold: ✗ at 2²⁸, 2³⁰, ✓ at 2²⁶; hot: ✗ at 2²⁰`."""
+    caches: dict[str, dict[str, list[str]]] = {}
     for cache, size, verdict in judged.elsewhere:
         if verdict != judged.verdict:
-            groups.setdefault((cache, _SIGNS[verdict]), []).append(size)
-    return "; ".join(f"{cache}: {sign} at {', '.join(sizes)}" for (cache, sign), sizes in groups.items())
+            caches.setdefault(cache, {}).setdefault(_SIGNS[verdict], []).append(size)
+    texts = {
+        cache: [f"{sign} at {', '.join(sizes)}" for sign, sizes in found.items()] for cache, found in caches.items()
+    }
+    return "; ".join(f"{cache}: {', '.join(found)}" for cache, found in texts.items())
 
 
 def _measured(judged: Judged) -> str:

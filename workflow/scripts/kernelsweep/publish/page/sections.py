@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kernelsweep.base.json_files import read_json
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
-from kernelsweep.publish.page.embed import Figure, embed, link
+from kernelsweep.publish.page.embed import Figure, drawing, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
+from kernelsweep.results import each_row
 
 
 def html(file: Path, name: str, title: str, base: Path) -> str:
@@ -62,7 +64,28 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     )
 
 
-def chapter_section(name: str, title: str, summary: str, files: Sequence[str], base: Path) -> Section:
+def claims_figures(file: Path, device: Mapping[str, Any], base: Path) -> list[Figure]:
+    """The figure of the claims in the file that name a number, if there are some."""
+    rows = [row for row in each_row(file) if row["relation"] == "about" and row["measured"]]
+    if not rows:
+        return []
+    # Takes a second, which other pages save.
+    from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS
+    from kernelsweep.publish.figures import claims
+
+    pictures = []
+    with TemporaryDirectory() as folder:
+        for width in (PHONE, TWO_COLUMNS):
+            drawn = claims.draw(rows, device, width)
+            drawn.save(path := Path(folder) / "claims.svg")
+            pictures.append(drawing(path, f"claims-{width}"))
+    title = drawn.title.partition(": ")[2].capitalize()
+    return [Figure("numbers", title, drawn.message, drawn.caption, pictures[1], pictures[0], [link(file, base)])]
+
+
+def chapter_section(
+    name: str, title: str, summary: str, files: Sequence[str], base: Path, figures: Sequence[Figure] = ()
+) -> Section:
     """A chapter that follows the studies, of a result's two files: its Markdown, and the same for programs.
 
     summary  what its text is folded below, if at all
@@ -72,5 +95,6 @@ def chapter_section(name: str, title: str, summary: str, files: Sequence[str], b
         name=name,
         title=title,
         parts={summary: html(text, f"chapter-{name}", title, base)},
+        figures=figures,
         files={"For programs": [link(data, base)]},
     )
