@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from checkout import ROOT
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
 from kernelsweep.project.check import Given, check_file
+from kernelsweep.project.check_points import default_points
 from kernelsweep.project.checked import Checked
 from kernelsweep.project.command import check
 from kernelsweep.project.guess import guess
@@ -243,6 +245,15 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert "reads x[1000] at file.cu:7, out of bounds of the device buffer x of 1000 elements" in repr(bounds)
     assert "file.cu:7  if (i <= in) y[i] += a * x[i];" in repr(bounds)
     assert "at in_=1000; not at in_=512" in repr(bounds)
+    (file := tmp_path / "rows.cu").write_text(
+        "__global__ void rows_(float *x, const float *bias, int rows, int columns) {\n"
+        "    const int c = blockIdx.x * 128 + threadIdx.x;\n"
+        "    if (c <= columns) x[blockIdx.y * columns + c] += bias[c];\n}\n"
+        "void host(float *x, const float *bias, int rows, int columns) {\n"
+        "    rows_<<<dim3((columns + 127) / 128, rows), 128>>>(x, bias, rows, columns);\n}\n"
+    )
+    rows = checked(file, "rows_")
+    assert {one.kind for one in rows.findings} == {"race", "out of bounds"} and not rows.doubtful, rows
     race = checked(write(tmp_path, after=""), "product", cases=[{"m": 20, "n": 20, "k": 40}])
     assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
 
@@ -322,7 +333,24 @@ def test_a_lock_is_free_at_first(tmp_path: Path) -> None:
         waits = Outcome("launch_failed", reason=Reason.BARRIER)
         return {Point(points[0]): Outcome("ok", touched={"lock": 1}) if holds["lock"].zeros else waits}
 
-    assert {name for name, of in learn(guess(file), run).items() if of.zeros} == {"lock"}
+    assert {name for name, of in learn(guess(file), run)[1].items() if of.zeros} == {"lock"}
+
+
+def test_a_slow_kernel_is_checked_at_small_sizes(tmp_path: Path) -> None:
+    (file := tmp_path / "slow.cu").write_text(
+        "template <int D> __global__ void slow(float *y, const float *x, int n) {}\n"
+        "void host(float *y, const float *x, int batch, int heads, int n) {\n"
+        "    dim3 grid((n + 31) / 32, batch * heads);\n    slow<32><<<grid, 32>>>(y, x, n);\n}\n"
+    )
+
+    def run(points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
+        elements = 32 * prod(points[0].values())
+        is_slow = elements > 2**14
+        return {Point(points[0]): Outcome("timed_out") if is_slow else Outcome("ok", touched={"y": elements})}
+
+    guessed, holds = learn(guess(file, supposed=True), run)
+    assert eval(holds["y"].size, {"n": 7, "batch": 5, "heads": 3}) == 32 * 7 * 5 * 3
+    assert [point["n"] for point in default_points(guessed)] == [64, 250, 10]
 
 
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:

@@ -152,12 +152,13 @@ def learnt(guessed: Guess, runs: Runs) -> tuple[Guess, dict[str, Holds]]:
     """
     if why := why_not(guessed):
         raise UserError(why)
-    holds = learn(guessed, partial(runs, guessed))
-    of_grid = {name for side in guessed.grid for name in names_of(side)}
-    for axis in guessed.sizes:
-        if axis not in of_grid and not all(one.known for one in holds.values()):
-            smaller = replace(guessed, small=[*guessed.small, axis])
-            again = learn(smaller, partial(runs, smaller))
+    guessed, holds = learn(guessed, partial(runs, guessed))
+    of_grid = names_of(" ".join(guessed.grid))
+    # All plain numbers of blocks together, and each size that is in no grid.
+    for small in (guessed.counts, *([axis] for axis in guessed.sizes if axis not in of_grid)):
+        if {*small} - {*guessed.small} and not all(one.known for one in holds.values()):
+            smaller = replace(guessed, small=[*guessed.small, *small])
+            smaller, again = learn(smaller, partial(runs, smaller))
             if sum(one.known for one in again.values()) > sum(one.known for one in holds.values()):
                 guessed, holds = smaller, again
     return guessed, holds

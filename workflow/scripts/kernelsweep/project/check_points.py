@@ -17,6 +17,7 @@ _ROUND_OF_MANY = ((4, 32, 64, 8, 2, 16), (2, 96, 32, 8, 4, 3))
 _RAGGED = {1: ((1000,), (37,)), 2: ((75, 100), (33, 7)), 3: ((33, 50, 70), (17, 5, 9))}
 _OF_PLANE = ({1: ((128,), (64,))}, {1: ((100,), (37,))})
 _RAGGED_OF_MANY = ((3, 20, 33, 6, 2, 5), (5, 7, 9, 3, 1, 2))
+_SLOWER = 4  # times as small are the sizes of a slow kernel
 _LARGEST = 2**14  # of a size that the host's code asks for
 _INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _FUNCTIONS = {"ceil": math.ceil, "log2": math.log2, "min": min, "max": max}
@@ -75,9 +76,16 @@ def _points(
     found = []
     for number, row in enumerate(of_few.get(len(sizes), of_many) if sizes else [()]):
         values = dict(zip(sizes, itertools.cycle(row), strict=False)) if row else {}
-        if len(sizes) == 1 and of_few is _ROUND and threads > 256:
+        if len(sizes) == 1 and of_few is _ROUND and (threads > 256 or guessed.is_slow):
             values = {name: value * threads // 256 for name, value in values.items()}
-        values |= dict.fromkeys(guessed.small, _SMALL[number % len(_SMALL)])
+        elif guessed.is_slow:
+            values = {name: -(-value // _SLOWER) for name, value in values.items()}
+        if len(sizes) > 1 and of_few is _ROUND:
+            for side, block in zip(guessed.grid, guessed.block, strict=False):
+                named = {*names_of(side)} & {*sizes}
+                if "/" in side and len(named) == 1 and block.isdigit():
+                    values |= {name: -(-values[name] // int(block)) * int(block) for name in named}
+        values |= {name: _SMALL[(number + place) % len(_SMALL)] for place, name in enumerate(guessed.small)}
         found.append(_with_blocks(guessed, {name: values.get(name, other) for name in guessed.axes}))
     return found
 

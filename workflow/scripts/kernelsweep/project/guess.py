@@ -98,6 +98,7 @@ class Guess:
     doubts      what of the launch is not known to be so, in words
     guarded     the sizes that the kernel compares with something
     small       sizes at which the kernel runs only if they are smaller than others, such as a radius
+    is_slow     whether the sizes have to be smaller than usual, because the kernel takes long
     """
 
     name: str
@@ -117,11 +118,18 @@ class Guess:
     doubts: Sequence[str] = ()
     guarded: Collection[str] = ()
     small: Sequence[str] = ()
+    is_slow: bool = False
 
     @property
     def sizes(self) -> list[str]:
         """The axes that are sizes."""
         return [name for name, is_size in self.axes.items() if is_size]
+
+    @property
+    def counts(self) -> list[str]:
+        """The sizes that are plain numbers of blocks, such as a batch."""
+        divided = {name for side in self.grid if "/" in side for name in names_of(side)}
+        return [one for one in self.sizes if one not in divided and one in names_of(" ".join(self.grid))]
 
     @property
     def arrays(self) -> list[Parameter]:

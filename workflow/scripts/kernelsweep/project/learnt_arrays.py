@@ -56,18 +56,23 @@ class Holds:
 Run = Callable[[Sequence[Mapping[str, int]], Mapping[str, Holds]], Mapping[Point, Outcome]]
 
 
-def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
-    """What each array holds, from two runs at round sizes with arrays that are large enough. Raises UserError."""
+def learn(guessed: Guess, run: Run) -> tuple[Guess, dict[str, Holds]]:
+    """The guess, slow where it is, and what each array holds. Raises UserError.
+
+    Two runs at round sizes tell, with arrays that are large enough.
+    """
     points = round_points(guessed)
     largest = max(prod(point[axis] for axis in guessed.sizes) for point in points)
     for elements in sorted({min(64 * largest, _MOST), _MOST}):  # The time to run is that of arrays.
-        holds, touched, is_enough = _runs(guessed, run, points, elements)
-        if is_enough:
+        holds, touched, last = _runs(guessed, run, points, elements)
+        if last.status == "timed_out" and not guessed.is_slow:
+            return learn(replace(guessed, is_slow=True, small=[*guessed.small, *guessed.counts]), run)
+        if "out_of_bounds" not in {mistake.kind for mistake in last.mistakes} and touched:
             break
     if len(touched) < 2:
-        return holds
+        return guessed, holds
     rows = {one.name: one.row for one in guessed.arrays}
-    return {
+    return guessed, {
         name: _sized(guessed, one, [-(-of.get(name, 0) // rows[name]) for of in touched], points, rows[name] == 1)
         for name, one in holds.items()
     }
@@ -75,13 +80,14 @@ def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
 
 def _runs(
     guessed: Guess, run: Run, points: Sequence[Mapping[str, int]], elements: int, are_locks: bool = False
-) -> tuple[dict[str, Holds], list[Mapping[str, int]], bool]:
-    """What arrays of so many elements hold, what was touched of them, and whether they are large enough.
+) -> tuple[dict[str, Holds], list[Mapping[str, int]], Outcome]:
+    """What arrays of so many elements hold, what was touched of them, and the last outcome.
 
     are_locks  whether integers that the kernel may write begin with zeros, because it waits for them otherwise
     """
     first, last = points
-    zeros = {one.name: one.zeroed or (are_locks and one.written and "int" in one.dtype) for one in guessed.arrays}
+    locks = {one.name for one in guessed.arrays if one.written and "int" in one.dtype and not one.zeroed}
+    zeros = {one.name: one.zeroed or (are_locks and one.name in locks) for one in guessed.arrays}
     holds = {name: Holds(str(elements), zeros=begins) for name, begins in zeros.items()}
     # The second run finds what nothing has written; where that is an index, it fails.
     unwritten = {
@@ -93,18 +99,20 @@ def _runs(
             break
         (outcome,) = run([place], given).values()
         kinds = {mistake.kind for mistake in outcome.mistakes}
-        read = {mistake.array for mistake in outcome.mistakes if mistake.kind in ("uninitialised", INDIFFERENT_READ)}
+        # A race hides reads at its lines of what is not written.
+        kinds_of_read = ("uninitialised", INDIFFERENT_READ, "race")
+        read = {mistake.array for mistake in outcome.mistakes if mistake.kind in kinds_of_read}
         if outcome.status in ("ok", "wrong_result"):
             touched.append(outcome.touched)
             # What is not touched there may be read elsewhere.
             may_be = {name for name in holds if given[name].updated or name in read or not outcome.touched.get(name)}
             holds = {name: replace(one, updated=name in may_be) for name, one in holds.items()}
         is_waiting = outcome.reason == Reason.BARRIER or outcome.status == "timed_out"
-        if is_waiting and not touched and not are_locks:
+        if is_waiting and not touched and not are_locks and locks:
             return _runs(guessed, run, points, elements, are_locks=True)
         if "out_of_bounds" in kinds or not touched:
-            return holds, touched, False
-    return holds, touched, True
+            break
+    return holds, touched, outcome
 
 
 def _sized(
@@ -135,9 +143,10 @@ def _sizes(guessed: Guess) -> Iterator[tuple[bool, str]]:
     yield from ((True, text) for text in simple)
     sides = [f"ceil({side})" if re.search("(?<!/)/(?!/)", side) else f"({side})" for side in guessed.grid]
     blocks = ast.unparse(ast.parse(" * ".join(sides), mode="eval"))
-    others = [blocks, *(f"{name} * ({blocks})" for name in axes), *map(" * ".join, itertools.combinations(axes, 3))]
+    others = [*map(" * ".join, itertools.combinations(axes, 3)), blocks, *(f"{name} * ({blocks})" for name in axes)]
     products = [*simple, *others]
-    others += [f"{factor} * {product}" for factor in (2, 3, 4) for product in products]
+    factors = dict.fromkeys([*filter(str.isdigit, guessed.template.values()), "2", "3", "4"])
+    others += [f"{factor} * {product}" for factor in factors for product in products]
     others += [product + more for product in products for more in (_ONE_MORE, " + 2")]
     yield from ((False, text) for text in (*others, *map(" * ".join, itertools.combinations(axes, 4))))
 
