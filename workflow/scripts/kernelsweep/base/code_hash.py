@@ -29,7 +29,7 @@ def imported_modules(file: Path) -> list[Path]:
 
     With a module come the templates, styles and scripts of pages that lie beside it.
     """
-    return _all_imported(file, lambda source, _: _imported_from_us(source))
+    return _all_imported(file, _imported_by_ours)
 
 
 def imported_user_files(file: Path) -> list[Path]:
@@ -41,7 +41,8 @@ def imported_user_files(file: Path) -> list[Path]:
     """
     roots = (file.parent, *_users_folders(tuple(sys.path)))
 
-    def imported(source: str, importer: Path) -> frozenset[Path]:
+    def imported(importer: Path) -> frozenset[Path]:
+        source = importer.read_text(encoding="utf-8")
         is_ours = any(map(importer.is_relative_to, _PACKAGES))
         users = frozenset() if is_ours else _imported_from(source, roots, importer)
         # The packages' own files have nothing that a value could depend on.
@@ -100,55 +101,58 @@ _LIBRARIES = (
 )
 
 
-def _all_imported(file: Path, imported: Callable[[str, Path], frozenset[Path]]) -> list[Path]:
-    """The files that a file in Python imports, directly or indirectly.
-
-    imported  gives the direct imports of a file with this text and path
-    """
+def _all_imported(file: Path, imported: Callable[[Path], frozenset[Path]]) -> list[Path]:
+    """The files that a file in Python imports, directly or indirectly, of which `imported` gives the direct ones."""
     found: set[Path] = set()
     waiting = [file] if file.suffix == ".py" else []
     while waiting:
-        importer = waiting.pop()
-        new = imported(importer.read_text(encoding="utf-8"), importer) - found
+        new = imported(waiting.pop()) - found
         found |= new
         waiting += [path for path in new if path.suffix == ".py"]
     return sorted(found)
 
 
-# A run hashes about forty scripts, most of which import the same modules.
 @cache
-def _imported_from(
-    source: str, roots: tuple[Path, ...], importer: Path, packages: tuple[str, ...] = ()
-) -> frozenset[Path]:
-    """The files below `roots` that a file with this text and path imports directly, of `packages` alone if named."""
+def _imported_from(source: str, roots: tuple[Path, ...], importer: Path) -> frozenset[Path]:
+    """The files below `roots` that a file with this text and path imports directly."""
     found: set[Path] = set()
     for name in _imported_names(source):
-        if packages and name.partition(".")[0] not in packages:
-            continue
         absolute = name.lstrip(".")
         level = len(name) - len(absolute)
         bases = importer.parents[level - 1 : level] if level else roots
-        # A user's package's own file runs before its modules.
-        found.update(*(_files_of(base, absolute, with_packages=not packages) for base in bases))
+        found.update(*(_files_of(base, absolute) for base in bases))
     return frozenset(found)
 
 
 @cache
-def _files_of(base: Path, module: str, with_packages: bool) -> frozenset[Path]:
-    """The files of a module below a folder, and of the packages around it."""
+def _files_of(base: Path, module: str) -> frozenset[Path]:
+    """The files of a module below a folder, and of the packages around it, whose own files run before it."""
     parts = module.split(".")
-    lengths = range(1 if with_packages else len(parts), len(parts) + 1)
-    modules = [base.joinpath(*parts[:length]) for length in lengths]
+    modules = [base.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
     files = (file for one in modules for file in (one.with_suffix(".py"), one / "__init__.py"))
     return frozenset(filter(Path.is_file, files))
 
 
+# Every start of Snakemake hashes about thirty scripts, most of which import the same modules.
+@cache
+def _imported_by_ours(importer: Path) -> frozenset[Path]:
+    """The files of kernelsweep that one of them imports directly."""
+    return _imported_from_us(importer.read_text(encoding="utf-8"))
+
+
 @cache
 def _imported_from_us(source: str) -> frozenset[Path]:
-    """The files of kernelsweep that a file with this text imports directly."""
-    roots = tuple(package.parent for package in _PACKAGES)
-    modules = _imported_from(source, roots, _PACKAGES[0], tuple(package.name for package in _PACKAGES))
-    return modules.union(*(_beside(folder) for folder in {module.parent for module in modules}))
+    """The files of kernelsweep that a file with this text imports directly, by names that are not relative."""
+    every = _modules()
+    modules = {every[name] for name in _imported_names(source) if name in every}
+    return frozenset(modules).union(*(_beside(folder) for folder in {module.parent for module in modules}))
+
+
+@cache
+def _modules() -> dict[str, Path]:
+    """The files of kernelsweep in Python, by the names that they are imported by."""
+    found = [(file.relative_to(package.parent), file) for package in _PACKAGES for file in package.rglob("*.py")]
+    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): file for path, file in found}
 
 
 # The suffixes of what the library reads beside its modules; d3's licence stands in a page, too.
