@@ -203,9 +203,8 @@ def read(project: Path, studies: int, kernels: int) -> None:
     script("read: judge", "judge/judge", project, input=given, output=outputs, params={"plan": told})
 
     name = next(iter(settings))
-    kernels_of_one = sorted(map(str, project.glob(f"kernels/{name}/*.cu")))
     one = {
-        "input": {"measurements": files[name], "kernels": kernels_of_one, **device},
+        "input": {"measurements": files[name], **device},
         "wildcards": {"study": name},
         "params": {
             "plan": {
@@ -217,13 +216,14 @@ def read(project: Path, studies: int, kernels: int) -> None:
                 "definitions": {},
                 "found_metrics": {},
                 "accesses": {},
+                "named": {kernel: [] for kernel in load_study(name, project).kernels},
                 "edited": [],
                 "gridded": [],
             }
         },
     }
     (project / "figures").mkdir(exist_ok=True)
-    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "steps.md", "figures"]
+    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "figures", "story.json"]
     script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 

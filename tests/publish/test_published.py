@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT
 from matplotlib.collections import LineCollection
-from recorded import recorded
+from recorded import recorded, steps_page
 from shipped_kernels import shipped_studies
 from synthetic_sweep import EMULATOR
 
@@ -19,7 +19,6 @@ from kernelsweep.judge.data.published import PUBLISHED, check_published, read_pu
 from kernelsweep.publish.drawing import palette
 from kernelsweep.publish.figures import ladder
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
@@ -54,7 +53,7 @@ def test_a_number_stands_beside_its_own_step_with_its_device_and_source() -> Non
     assert rows["neighbored_less", 1][by] == 1.81
     assert rows["interleaved", 1]["published_speedup divergence (sm_75 GPU)"] == 1.87
     assert table.set_index("kernel").loc["unrolled_warps"].filter(like="published").isna().all()
-    steps = steps_text(data, {name: "" for name in data.kernel_names}, {})
+    steps = steps_page(data, dict.fromkeys(data.kernel_names, ""))
     after = "RTX 3080 (unrolling-loops) after `unrolled ×8`: time 0.1166 → 0.1171 ms"
     assert after in steps and "sm_75 GPU (divergence): 5.3 times as fast as `neighbored`." in steps
 

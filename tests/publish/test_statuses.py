@@ -8,14 +8,13 @@ import re
 import pandas
 import pytest
 from matplotlib.text import Text
-from recorded import recorded
+from recorded import recorded, steps_page
 from shipped_kernels import shipped_studies
 
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.figures import DRAWERS
-from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
@@ -62,5 +61,5 @@ def test_every_status_is_drawn(study: Study) -> None:
         assert not (found := NO_VALUE.search(said)), f"{name}: {found}"
     table = table_text(study_table(failed), failed)
     sources = {name: kernel.path.read_text() for name, kernel in study.kernels.items()}
-    for text in (as_markdown(table), steps_text(failed, sources, {})):
+    for text in (as_markdown(table), steps_page(failed, sources)):
         assert not NO_VALUE.search(text)

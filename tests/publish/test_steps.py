@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 from checkout import ROOT
-from recorded import recorded
+from recorded import recorded, steps_page
 from shipped_kernels import shipped_studies, shipped_study
 
 from kernelsweep.judge.data.study_data import Metrics
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.steps.steps_page import read_words, steps_text
+from kernelsweep.publish.steps.steps_page import named_in, read_words
 from kernelsweep.publish.tables.formats import as_latex, as_markdown
 from kernelsweep.publish.tables.study_table import story_of, study_table
 from kernelsweep.publish.tables.table_text import best_table, counters_table, short_text, table_text
@@ -32,7 +32,7 @@ def parts(text: str) -> dict[str, str]:
 def story(study: str) -> dict[str, str]:
     """The text of each step of a shipped study, with all counters of the recording."""
     data, every = recorded(study), read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
-    return parts(steps_text(replace(data, metrics=Metrics(data.metrics.rows, every)), sources(study), {}))
+    return parts(steps_page(replace(data, metrics=Metrics(data.metrics.rows, every)), sources(study)))
 
 
 def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
@@ -93,11 +93,10 @@ def test_a_time_that_may_be_the_same_is_no_gain() -> None:
 
 def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
     old = read_words("old", "// Old.\nvoid old()\n{\n    a();\n}\n")
-    new = read_words(
-        "new", "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    // Now b.\n    b();  // and not a\n}\n"
-    )
+    text = "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    // Now b.\n    b();  // and not `a`\n}\n"
+    new = read_words("new", text)
     assert new.paragraphs == ["New: as `old`, but b.", "Faster."] and old.paragraphs == ["Old."]
-    assert new.base(["older", "old"]) == "old" and new.base(["older"]) is None
+    assert named_in(text) == ["old"]
     changed = [line for line in new.difference(old) if line.startswith(("+", "-"))]
     assert changed == ["-    a();", "+    b();"]
 

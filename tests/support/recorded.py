@@ -14,6 +14,8 @@ from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.judge.data.published import PUBLISHED, read_published
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.publish.share.recording import recorded_device
+from kernelsweep.publish.steps.findings import story_data
+from kernelsweep.publish.steps.steps_page import named_in, steps_text
 from kernelsweep.study.settings import read_yaml
 
 RECORDING = ROOT / "resources/recordings/nvidia-h200"
@@ -35,3 +37,9 @@ def recorded(name: str) -> StudyData:
     metrics = Metrics(counters[counters["study"] == name], {one: definitions[one] for one in settings.metrics})
     published = read_published(settings.published, ROOT / PUBLISHED)
     return StudyData(settings, measurements[measurements["study"] == name], device, published, metrics)
+
+
+def steps_page(data: StudyData, sources: dict[str, str]) -> str:
+    """The text on a study's steps, of its data and the text of each kernel's file."""
+    named = {name: named_in(text) for name, text in sources.items()}
+    return steps_text(story_data(data, named, {}), sources)

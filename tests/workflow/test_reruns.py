@@ -24,7 +24,7 @@ JOINED = {
 
 
 def drawn_from(study: str) -> set[str]:
-    return {"judge emulator", f"publish_study emulator {study}"}
+    return {"judge emulator", f"publish_study emulator {study}", f"write_steps emulator {study}"}
 
 
 def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> None:
@@ -39,7 +39,8 @@ def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> N
     # The page shows the comment before a kernel's code.
     edit(finished / "kernels/mine/interleaved.cu", "// Interleaved pairs", "// Pairs")
     jobs = planned_jobs(finished)
-    assert {"publish_study emulator mine", "make_page emulator"} <= jobs and not built_or_measured(jobs)
+    assert {"write_steps emulator mine", "make_page emulator"} <= jobs and not built_or_measured(jobs)
+    assert not [job for job in jobs if job.startswith("publish_study")]
 
 
 def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_drawings(finished: Path) -> None:
@@ -65,9 +66,8 @@ def test_a_claim_of_ones_own_is_judged_and_a_deleted_table_or_figure_comes_back(
     (finished / "results/emulator/studies/warp_shuffle/figures/texts.json").unlink()
     assert planned_jobs(finished) == {
         "all",
-        "judge emulator",
-        "publish_study emulator mine",
-        "publish_study emulator warp_shuffle",
+        *drawn_from("mine"),
+        *drawn_from("warp_shuffle"),
         "describe_environment emulator",
         "make_page emulator",
         "end emulator",

@@ -4,7 +4,7 @@ from kernelsweep.project.files import OF_TARGETS
 from kernelsweep.project.inputs import PUBLISHED_FILES
 
 
-# One job makes all of a study's tables and figures, from data that it reads once.
+# One job makes all of a study's tables and figures, from data that it reads once. The kernels' words are none of them.
 rule publish_study:
     input:
         measurements=inputs.measurements,
@@ -12,9 +12,9 @@ rule publish_study:
         proofs=inputs.proofs,
         published=inputs.published_numbers,
         metrics=inputs.made_metrics,
-        kernels=code.kernel_files,
     output:
         PUBLISHED_FILES[:-1],
+        path("story"),
         figures=directory(PUBLISHED_FILES[-1]),
     log:
         log("publish_study", "{study}"),
@@ -27,6 +27,23 @@ rule publish_study:
         plan=plan.study,
     script:
         "../scripts/publish/publish_study.py"
+
+
+rule write_steps:
+    input:
+        story=path("story"),
+        kernels=code.kernel_files,
+    output:
+        path("steps"),
+    log:
+        log("write_steps", "{study}"),
+    localrule: True
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        plan=plan.story,
+    script:
+        "../scripts/publish/write_steps.py"
 
 
 # A view of the page's explorer, as config.yaml's view names it.
@@ -77,7 +94,6 @@ rule make_page:
         published=inputs.tables_and_figures,
         accesses=inputs.accesses,
         glossary=of_home(ROOT / "docs/glossary.md", Path.cwd()),
-        kernels=code.kernel_files,
     output:
         path("page"),
     log:

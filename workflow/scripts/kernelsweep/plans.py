@@ -16,7 +16,7 @@ Plain = Mapping[str, Any]
 
 def shows_stories(plan: Any) -> bool:
     """Whether a plan's job shows the comments before kernels' code."""
-    return isinstance(plan, StudyPlan | PagePlan)
+    return isinstance(plan, StoryPlan)
 
 
 def reasons(plan: Any) -> dict[str, Any]:
@@ -170,6 +170,7 @@ class StudyPlan:
     definitions    of metrics, by name
     found_metrics  existing files with metrics, each with its hash
     accesses       the pictures of its steps
+    named          by kernel, the kernels that its story names
     edited         kernels that were edited after they were recorded
     gridded        kernels whose number of blocks the sweep chooses
     """
@@ -182,8 +183,14 @@ class StudyPlan:
     definitions: Plain
     found_metrics: Mapping[str, str]
     accesses: Mapping[int, Plain]
+    named: Mapping[str, Sequence[str]]
     edited: Sequence[str]
     gridded: Sequence[str]
+
+
+@dataclass(frozen=True)
+class StoryPlan:
+    """A job that shows the comments before kernels' code, and all else that it reads."""
 
 
 @dataclass(frozen=True)

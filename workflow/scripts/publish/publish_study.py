@@ -1,4 +1,4 @@
-"""Make a study's table, the text on its steps, and its figures.
+"""Make a study's table and its figures, and what the text on its steps takes from data.
 
 The table is written as Markdown and CSV, and in short as LaTeX. Figures have the sweep's formats, and are PDFs of
 further widths; each PDF has its LaTeX beside it. texts.json has their texts for the page.
@@ -17,7 +17,7 @@ from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, WIDTHS
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
-from kernelsweep.publish.steps.steps_page import steps_text
+from kernelsweep.publish.steps.findings import story_data
 from kernelsweep.publish.tables.formats import as_latex, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, counters_table, short_text, table_text
@@ -47,7 +47,7 @@ with logged(snakemake):
     data = read_study_data(
         study, plan.study, inputs.measurements, inputs.device, metrics, inputs.proofs, plan.edited, plan.gridded
     )
-    markdown, csv, latex, best, counters, steps, folder = map(Path, snakemake.output)
+    markdown, csv, latex, best, counters, story, folder = map(Path, snakemake.output)
     folder.mkdir(exist_ok=True)
     use_font(plan.font)
     shown = labelled(data)
@@ -63,8 +63,7 @@ with logged(snakemake):
         latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
         best.write_text(as_latex(best_table(data)), encoding="utf-8")
         counters.write_text(as_latex(counters_table(data)), encoding="utf-8")
-        sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
-        steps.write_text(steps_text(data, sources, plan.accesses), encoding="utf-8")
+        story.write_text(json.dumps(story_data(data, plan.named, plan.accesses), indent=1) + "\n", encoding="utf-8")
         for of_figure in drawn:
             texts |= of_figure
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -70,6 +70,7 @@ PATHS = {
     "table": "{platform}/studies/{study}/table.{suffix}",
     "best_table": "{platform}/studies/{study}/best.tex",
     "counters_table": "{platform}/studies/{study}/counters.tex",
+    "story": "{platform}/studies/{study}/story.json",
     "steps": "{platform}/studies/{study}/steps.md",
     "figures": "{platform}/studies/{study}/figures",
     "view": "{platform}/studies/{study}/views/{name}.{suffix}",

@@ -364,15 +364,16 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
     """The tables of a scope's studies, the texts on their steps, and the folders with their figures."""
     platform, _ = parts_of(scope)
     return [
-        file.format(platform=platform, study=study) for study in project.studies_of(scope) for file in PUBLISHED_FILES
+        file.format(platform=platform, study=study)
+        for study in project.studies_of(scope)
+        for file in (*PUBLISHED_FILES, path("steps"))
     ]
 
 
-# What a study's data are published as. The table is in Markdown, CSV and LaTeX.
+# What a study's data alone are published as. The table is in Markdown, CSV and LaTeX.
 PUBLISHED_FILES = (
     *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
     path("best_table"),
     path("counters_table"),
-    path("steps"),
     path("figures"),
 )

@@ -22,8 +22,9 @@ from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.drawing.figure_formats import formats_of
 from kernelsweep.publish.figure_files import drawn_figures
+from kernelsweep.publish.steps.steps_page import named_in
 from kernelsweep.study.kernel_sweep import axes_of_places, launched_points
-from kernelsweep.study.kernels.source import code_sha256
+from kernelsweep.study.kernels.source import code_sha256, read_source
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.resolve import kernel_axes, listed_points, restrictions_of
 from kernelsweep.sweep.baselines import libraries
@@ -331,9 +332,21 @@ def study(project: Project, platform: str, study: str) -> plans.StudyPlan:
         definitions=_metric_definitions(project, study),
         found_metrics=inputs.found_metrics(project, scope),
         accesses=_step_pictures(project, platform, study),
+        named={name: _named_in(kernel.path) for name, kernel in project.studies[study].kernels.items()},
         edited=_edited_kernels(project, scope),
         gridded=_gridded(project, study),
     )
+
+
+@cache  # Both platforms' jobs ask.
+def _named_in(source: Path) -> list[str]:
+    """The kernels that a source's story names."""
+    return named_in(read_source(source))
+
+
+def story(project: Project) -> plans.StoryPlan:
+    """What the text on a study's steps shows besides files."""
+    return plans.StoryPlan()
 
 
 def _step_pictures(project: Project, platform: str, study: str) -> dict[int, dict[str, Any]]:

@@ -9,17 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.base.cxx import cxx_code
-from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown
-from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
-from kernelsweep.judge.data.step_metrics import step_metrics, title
-from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
-from kernelsweep.judge.data.words import place_text, point_text, reference_text, values_text
-from kernelsweep.publish.steps.moved import moved_text
-from kernelsweep.publish.tables.formats import four_digits
-from kernelsweep.publish.tables.study_table import StoryRow, story_of
-from kernelsweep.results import PROOF_FAILED, read_parameters
-from kernelsweep.statistics import ratio, time_interval
 from kernelsweep.study.kernels.source import story
 
 # The steps that are not folded.
@@ -38,11 +28,6 @@ class KernelWords:
     paragraphs: Sequence[str]
     code: Sequence[str]
 
-    def base(self, earlier: Sequence[str]) -> str | None:
-        """The earlier kernel that its words name first, as in "as `unrolled`, but ..."; None without one."""
-        named = re.findall(r"`(\w+)`", " ".join(self.paragraphs))
-        return next((name for name in named if name in earlier), None)
-
     def difference(self, base: KernelWords) -> list[str]:
         """The lines of a unified diff from another kernel's code, without file names; the kernels' names are alike."""
         theirs = [re.sub(rf"\b{base.name}\b", self.name, line) for line in base.code]
@@ -60,152 +45,31 @@ def read_words(name: str, text: str) -> KernelWords:
     return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], code[first:])
 
 
-def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, Mapping[str, Any]]) -> str:
+def named_in(text: str) -> list[str]:
+    """The kernels that the words of a source name, as in "as `unrolled`, but ...", in their order."""
+    return list(dict.fromkeys(re.findall(r"`(\w+)`", story(text))))
+
+
+def steps_text(story_data: Mapping[str, Any], sources: Mapping[str, str]) -> str:
     """The page.
 
-    sources   the text of each kernel's file, by its name
-    accesses  the pictures of who accesses what, by the place of their step: each its `file` and its `point`
+    story_data  what the study's data say of the steps (findings.py)
+    sources     the text of each kernel's file, by its name
     """
     words = {name: read_words(name, text) for name, text in sources.items()}
-    story_rows = story_of(data)
-    text = markdown(
-        __file__,
-        title=data.title,
-        place=_place(data),
-        pictured=bool(accesses),
-        # A single step would take no less room folded.
-        first_folded=_SHOWN if len(story_rows) > _SHOWN + 1 else len(story_rows),
-        steps=[_step(data, story_rows, number, words, accesses) for number in range(len(story_rows))],
-    )
+    steps: list[dict[str, Any]] = []
+    for step in story_data["steps"]:
+        own, base = words[step["kernel"]], words.get(step["base"])
+        is_first = step["kernel"] not in {earlier["kernel"] for earlier in steps}
+        paragraphs = list(map(_markdown, own.paragraphs)) if is_first else []
+        steps.append({**step, "paragraphs": paragraphs, "difference": own.difference(base) if base else []})
+    # A single step would take no less room folded.
+    first_folded = _SHOWN if len(steps) > _SHOWN + 1 else len(steps)
+    text = markdown(__file__, **{**story_data, "steps": steps}, first_folded=first_folded)
     return text.rstrip() + "\n"
-
-
-def _step(
-    data: StudyData,
-    steps: Sequence[StoryRow],
-    number: int,
-    words: Mapping[str, KernelWords],
-    accesses: Mapping[int, Mapping[str, Any]],
-) -> dict[str, Any]:
-    """What the page has of a step, by the template's names."""
-    step, own = steps[number], words[steps[number].kernel]
-    place = _base(steps, number, words)
-    is_first = step.kernel not in {earlier.kernel for earlier in steps[:number]}
-    values: dict[str, Any] = {
-        "label": step.label,
-        "paragraphs": list(map(_markdown, own.paragraphs)) if is_first else [],
-        "findings": _published(data, steps, number, place),
-        "picture": accesses[number]["file"] if number in accesses else "",
-        "pictured": _pictured(data, accesses[number]["point"]) if number in accesses else "",
-        "base": "",
-        "at": "",
-        "difference": [],
-    }
-    if place is None:
-        return values
-    base = steps[place]
-    findings = [*_gain(data, step, base), *_moved(data, steps, place, number), *values["findings"]]
-    if step.kernel == base.kernel:
-        on_axes = point_text({axis: value for axis, value in step.values.items() if value is not None})
-        return values | {"findings": findings, "base": base.label, "at": on_axes}
-    return values | {"findings": findings, "base": base.kernel, "difference": own.difference(words[base.kernel])}
-
-
-def _place(data: StudyData) -> str:
-    """A sentence on the point of the times and counters; "" where there are neither."""
-    numbers = ["times"] * data.has_times + ["counters"] * (not step_metrics(data).empty)
-    if data.compares_outputs or not numbers:
-        return ""
-    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    return f"{' and '.join(numbers).capitalize()}: at {where}."
-
-
-def _pictured(data: StudyData, point: Mapping[str, Any]) -> str:
-    """The size and the configuration of a picture's point."""
-    axes = [*size_axes(data.settings), *kernel_axes(data.settings)]
-    return values_text({axis: {point[axis]} for axis in axes if point.get(axis) is not None})
 
 
 def _markdown(paragraph: str) -> str:
     """A comment as Markdown, in which only backticks mean anything: `2 * a * b` has no emphasis."""
     parts = _CODE.split(paragraph)
     return "".join(part if number % 2 else _MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))
-
-
-def _base(steps: Sequence[StoryRow], number: int, words: Mapping[str, KernelWords]) -> int | None:
-    """The earlier step that a step is held against: the last of its kernel, or of the one that its words name.
-
-    Where there is none, the step before it.
-    """
-    kernels = [step.kernel for step in steps[:number]]
-    named = words[steps[number].kernel].base(kernels)
-    wanted = steps[number].kernel if steps[number].kernel in kernels else named
-    last = max((place for place, kernel in enumerate(kernels) if kernel == wanted), default=number - 1)
-    return last if number else None
-
-
-def _published(data: StudyData, steps: Sequence[StoryRow], number: int, place: int | None) -> list[str]:
-    """What each source prints of a step, beside the same of the step that it is held against.
-
-    If the source has nothing of that one, it is beside the last step before it of which the source has something.
-    """
-    earlier = [] if place is None else [steps[place], *reversed(steps[:number])]
-    texts = []
-    for origin, numbers in _by_origin(data, steps[number]).items():
-        base = next((step for step in earlier if origin in _by_origin(data, step)), None)
-        of_base = _by_origin(data, base)[origin] if base else ()
-        before = {number.quantity: number.value for number in of_base if not number.over}
-        words = "; ".join(_published_words(number, before.get(number.quantity)) for number in numbers)
-        after = f" after `{base.label}`" if base and base is not earlier[0] and before else ""
-        texts.append(f"Published, {origin}{after}: {words}.")
-    return texts
-
-
-def _by_origin(data: StudyData, step: StoryRow) -> dict[str, list[PublishedNumber]]:
-    return grouped(beside_step(data.published, (step.kernel, step.values)), lambda number: number.origin)
-
-
-def _published_words(number: PublishedNumber, before: str | None) -> str:
-    if number.over:
-        what = "as fast as" if number.quantity == SPEEDUP else f"the {title(number.quantity)} of"
-        return f"{number.value} times {what} `{number.over}`"
-    unit = number.unit if number.unit == "%" else f" {number.unit}"
-    return f"{title(number.quantity)} {' → '.join(filter(None, (before, number.value)))}{unit}"
-
-
-def _own_axes(data: StudyData, kernel: str) -> list[str]:
-    """The axes on which a kernel has several values; none on a ladder."""
-    return (
-        [] if data.steps else varied(data.kernel_rows[data.kernel_rows["kernel"] == kernel], kernel_axes(data.settings))
-    )
-
-
-def _at(configuration: str) -> str:
-    return f" at {configuration}" if configuration else ""
-
-
-def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
-    """A step's time beside that of the one that it is held against, where both have one."""
-    points = [row.point for row in (base, step) if row.point and row.point["status"] == "ok"]
-    points = [point for point in points if PROOF_FAILED not in point["flags"].split()]
-    if not data.has_times or len(points) < 2:
-        return []
-    times = list(map(time_interval, points))
-    gain, before, after = ratio(over=times[0], under=times[1]), *(four_digits(time.value) for time in times)
-    where = _at(point_text({axis: points[1][axis] for axis in _own_axes(data, step.kernel)}))
-    ends = f"{gain.low:.2f}–{gain.high:.2f}"
-    verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
-    if gain.low <= 1 <= gain.high:
-        verdict = f"no difference from `{base.label}` beyond the error ({ends} times as fast)"
-    return [f"Time: {before} → {after} µs{where}, {verdict}."]
-
-
-def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
-    """The counters that changed most between two steps, and the point at which they were counted."""
-    if not (text := moved_text(data, steps, base, number)):
-        return []
-    kernel = steps[number].kernel
-    axes, rows = _own_axes(data, kernel), data.metrics.rows[data.metrics.rows["kernel"] == kernel]
-    counted = read_parameters(rows["parameters"].iloc[0]) if axes else {}
-    where = " ".join(f"{axis}={counted[axis]}" for axis in axes if axis in counted)
-    return [f"Moved{_at(where)}: {text}."]

@@ -1,0 +1,159 @@
+"""What a study's data say of each step of its story: its time, the counters that moved, and what sources print of it.
+
+steps_page.py puts the words and the code of the kernels beside it: after an edit of these, no data are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernelsweep.base.groups import grouped
+from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
+from kernelsweep.judge.data.step_metrics import step_metrics, title
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.judge.data.words import place_text, point_text, reference_text, values_text
+from kernelsweep.publish.steps.moved import moved_text
+from kernelsweep.publish.tables.formats import four_digits
+from kernelsweep.publish.tables.study_table import StoryRow, story_of
+from kernelsweep.results import PROOF_FAILED, read_parameters
+from kernelsweep.statistics import ratio, time_interval
+
+
+def story_data(
+    data: StudyData, named: Mapping[str, Sequence[str]], accesses: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What steps_page.py needs besides the kernels' sources, as JSON's types.
+
+    named     by kernel, the kernels that its words name, in their order
+    accesses  the pictures of who accesses what, by the place of their step: each its `file` and its `point`
+    """
+    rows = story_of(data)
+    return {
+        "title": data.title,
+        "place": _place(data),
+        "pictured": bool(accesses),
+        "steps": [_step(data, rows, number, named, accesses) for number in range(len(rows))],
+    }
+
+
+def _step(
+    data: StudyData,
+    steps: Sequence[StoryRow],
+    number: int,
+    named: Mapping[str, Sequence[str]],
+    accesses: Mapping[int, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """What data say of a step, by the template's names."""
+    step, place = steps[number], _base(steps, number, named)
+    values: dict[str, Any] = {
+        "kernel": step.kernel,
+        "label": step.label,
+        "findings": _published(data, steps, number, place),
+        "picture": accesses[number]["file"] if number in accesses else "",
+        "pictured": _pictured(data, accesses[number]["point"]) if number in accesses else "",
+        "base": "",
+        "at": "",
+    }
+    if place is None:
+        return values
+    base = steps[place]
+    findings = [*_gain(data, step, base), *_moved(data, steps, place, number), *values["findings"]]
+    if step.kernel == base.kernel:
+        on_axes = point_text({axis: value for axis, value in step.values.items() if value is not None})
+        return values | {"findings": findings, "base": base.label, "at": on_axes}
+    return values | {"findings": findings, "base": base.kernel}
+
+
+def _place(data: StudyData) -> str:
+    """A sentence on the point of the times and counters; "" where there are neither."""
+    numbers = ["times"] * data.has_times + ["counters"] * (not step_metrics(data).empty)
+    if data.compares_outputs or not numbers:
+        return ""
+    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
+    return f"{' and '.join(numbers).capitalize()}: at {where}."
+
+
+def _pictured(data: StudyData, point: Mapping[str, Any]) -> str:
+    """The size and the configuration of a picture's point."""
+    axes = [*size_axes(data.settings), *kernel_axes(data.settings)]
+    return values_text({axis: {point[axis]} for axis in axes if point.get(axis) is not None})
+
+
+def _base(steps: Sequence[StoryRow], number: int, named: Mapping[str, Sequence[str]]) -> int | None:
+    """The earlier step that a step is held against: the last of its kernel, or of the one that its words name.
+
+    Where there is none, the step before it.
+    """
+    kernels = [step.kernel for step in steps[:number]]
+    own = steps[number].kernel
+    wanted = next((kernel for kernel in (own, *named[own]) if kernel in kernels), None)
+    last = max((place for place, kernel in enumerate(kernels) if kernel == wanted), default=number - 1)
+    return last if number else None
+
+
+def _published(data: StudyData, steps: Sequence[StoryRow], number: int, place: int | None) -> list[str]:
+    """What each source prints of a step, beside the same of the step that it is held against.
+
+    If the source has nothing of that one, it is beside the last step before it of which the source has something.
+    """
+    earlier = [] if place is None else [steps[place], *reversed(steps[:number])]
+    texts = []
+    for origin, numbers in _by_origin(data, steps[number]).items():
+        base = next((step for step in earlier if origin in _by_origin(data, step)), None)
+        of_base = _by_origin(data, base)[origin] if base else ()
+        before = {number.quantity: number.value for number in of_base if not number.over}
+        words = "; ".join(_published_words(number, before.get(number.quantity)) for number in numbers)
+        after = f" after `{base.label}`" if base and base is not earlier[0] and before else ""
+        texts.append(f"Published, {origin}{after}: {words}.")
+    return texts
+
+
+def _by_origin(data: StudyData, step: StoryRow) -> dict[str, list[PublishedNumber]]:
+    return grouped(beside_step(data.published, (step.kernel, step.values)), lambda number: number.origin)
+
+
+def _published_words(number: PublishedNumber, before: str | None) -> str:
+    if number.over:
+        what = "as fast as" if number.quantity == SPEEDUP else f"the {title(number.quantity)} of"
+        return f"{number.value} times {what} `{number.over}`"
+    unit = number.unit if number.unit == "%" else f" {number.unit}"
+    return f"{title(number.quantity)} {' → '.join(filter(None, (before, number.value)))}{unit}"
+
+
+def _own_axes(data: StudyData, kernel: str) -> list[str]:
+    """The axes on which a kernel has several values; none on a ladder."""
+    return (
+        [] if data.steps else varied(data.kernel_rows[data.kernel_rows["kernel"] == kernel], kernel_axes(data.settings))
+    )
+
+
+def _at(configuration: str) -> str:
+    return f" at {configuration}" if configuration else ""
+
+
+def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
+    """A step's time beside that of the one that it is held against, where both have one."""
+    points = [row.point for row in (base, step) if row.point and row.point["status"] == "ok"]
+    points = [point for point in points if PROOF_FAILED not in point["flags"].split()]
+    if not data.has_times or len(points) < 2:
+        return []
+    times = list(map(time_interval, points))
+    gain, before, after = ratio(over=times[0], under=times[1]), *(four_digits(time.value) for time in times)
+    where = _at(point_text({axis: points[1][axis] for axis in _own_axes(data, step.kernel)}))
+    ends = f"{gain.low:.2f}–{gain.high:.2f}"
+    verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
+    if gain.low <= 1 <= gain.high:
+        verdict = f"no difference from `{base.label}` beyond the error ({ends} times as fast)"
+    return [f"Time: {before} → {after} µs{where}, {verdict}."]
+
+
+def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
+    """The counters that changed most between two steps, and the point at which they were counted."""
+    if not (text := moved_text(data, steps, base, number)):
+        return []
+    kernel = steps[number].kernel
+    axes, rows = _own_axes(data, kernel), data.metrics.rows[data.metrics.rows["kernel"] == kernel]
+    counted = read_parameters(rows["parameters"].iloc[0]) if axes else {}
+    where = " ".join(f"{axis}={counted[axis]}" for axis in axes if axis in counted)
+    return [f"Moved{_at(where)}: {text}."]
