@@ -19,11 +19,25 @@ FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()
 DRAWING_STAGES = ("publish", "judge")
 # Where the processes that measure wait for the next job.
 WORKERS = tempfile.TemporaryDirectory()
-# What the first jobs import takes half a second, and is there when they are planned. Snakemake doesn't know its targets yet.
-if workflow.is_main_process and not workflow.output_settings.dryrun:
-    FORK_SERVER.prepare(["sweep/measure_kernel"])
-    if "compare" in sys.argv:  # An edit's verdict is waited for.
-        DRAWING_SERVER.prepare(["publish/compare_sweeps"])
+
+
+def server_of(script):
+    """The server that runs a script."""
+    return DRAWING_SERVER if script.parent.name in DRAWING_STAGES or script.name.startswith("draw_") else FORK_SERVER
+
+
+@functools.cache
+def prepare(script):
+    """Import what a script imports, which takes up to a second, while its jobs are planned and wait."""
+    if workflow.is_main_process and not workflow.output_settings.dryrun:
+        # The emulator is no import of a job that measures on any platform.
+        emulated = [script.parents[1] / "observe/prove_kernel.py"] * (script.stem == "measure_kernel")
+        server_of(script).prepare([script, *emulated])
+
+
+if "compare" in sys.argv:  # An edit's verdict is waited for.
+    for name in ("sweep/measure_kernel", "publish/compare_sweeps"):
+        prepare(ROOT / f"workflow/scripts/{name}.py")
 
 
 def execute_in_fork(script, file, edit=False):
@@ -36,10 +50,7 @@ def execute_in_fork(script, file, edit=False):
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
         environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder, FOLDER_OF_WORKERS: WORKERS.name}
-        path_of_script = Path(str(script.path))
-        draws = path_of_script.parent.name in DRAWING_STAGES or path_of_script.name.startswith("draw_")
-        server = DRAWING_SERVER if draws else FORK_SERVER
-        status = server.run(file, script.rulename, environment, SlowCalls(folder).tell)
+        status = server_of(Path(str(script.path))).run(file, script.rulename, environment, SlowCalls(folder).tell)
         if status < 0 and script.log and not LAST_WORDS.stopped:
             end_log(script.log[0], script.rulename, status, folder)
     if status and not went_on_without(script, status):

@@ -27,7 +27,7 @@ NOT_IMPORTED = {
 }
 
 
-def out_of_date(rule):
+def out_of_date(rule, script):
     """The input of a rule's jobs that runs a job again whose outputs were made from something else."""
     items = [*rule.input]
 
@@ -39,6 +39,7 @@ def out_of_date(rule):
         outputs, _ = rule.expand_output(wildcards)
         existing = [*filter(os.path.exists, outputs)]
         if not existing and workflow.local_exec:
+            prepare(script)
             return ancient(OUT_OF_DATE)
         params, _ = rule.expand_params(wildcards, inputs, outputs, None)
         file, sources = made_from_file(outputs[0]), made_from.sources_of(params, inputs)
@@ -51,6 +52,7 @@ def out_of_date(rule):
                 f"{existing[0]} is out of date, and dated in the future, so that Snakemake would keep it. Type: find "
                 f"{RESULTS}/ -newer {OUT_OF_DATE} -exec touch {{}} +"
             )
+        prepare(script)
         return OUT_OF_DATE
 
     return mark
@@ -86,4 +88,4 @@ for written in workflow.rules:
             code=lambda wildcards, source=source: code_of(source),
             **{made_from.PARAMETER: made_from_of},
         )
-        written.set_input(**{made_from.INPUT: out_of_date(written)})
+        written.set_input(**{made_from.INPUT: out_of_date(written, source)})

@@ -1,8 +1,11 @@
 # What a start does before any job: it reads the project, tells what is wrong with it, and prepares the run's last words.
 
+from importlib.util import cache_from_source
+
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 
+from kernelsweep.base.code_hash import is_of_library
 from kernelsweep.base.locks import clear_locks_of_killed_run, hold_results
 from kernelsweep.project.files import RESULTS
 from kernelsweep.project.project import load_project
@@ -67,6 +70,19 @@ if os.environ.get("NO_COLOR"):
         handler.nocolor = True
 
 
+def keep_bytecode():
+    """Have the bytecode of what each start imports written, which PYTHONDONTWRITEBYTECODE prevents in many containers.
+
+    uv writes none: it would compile all files of all packages, of which a run imports a quarter.
+    """
+    files = [getattr(module, "__file__", None) or "" for module in [*sys.modules.values()]]
+    sources = [file for file in files if file.endswith(".py") and is_of_library(Path(file))]
+    if missing := [file for file in sources if not os.path.exists(cache_from_source(file))]:
+        compiling = subprocess.Popen([sys.executable, "-m", "compileall", "-q", "-i", "-"], stdin=subprocess.PIPE)
+        with compiling.stdin as names:  # Nobody waits for it.
+            names.write("\n".join(missing).encode())
+
+
 # Skipped in dry runs: reading someone else's results is fine.
 onstart:
     if os.path.isdir(RESULTS) and not os.access(RESULTS, os.W_OK | os.X_OK):
@@ -74,14 +90,12 @@ onstart:
             f"You can't write to {os.path.abspath(RESULTS)}. Make the folder writable, or move it away, and type "
             "the same command again: existing results are kept."
         )
+    if sys.dont_write_bytecode:
+        keep_bytecode()
     # Snakemake starts at most 100 jobs per second. To do so, each look for jobs orders one more look, a second later: after
     # 80 jobs, 80 looks per second. The limit is meant for clusters.
     if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None
-    # Import what draws now, so that it is loaded when the last point is done.
-    if (targets_of(workflow) or ["all"])[0] in ("all", *PROJECT.studies):
-        FORK_SERVER.prepare(["observe/prove_kernel"])  # the emulator among them
-        DRAWING_SERVER.prepare(["publish/publish_study", "publish/make_page"])
 
 
 # On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.
