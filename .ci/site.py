@@ -17,6 +17,10 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parents[1]
 # What is a page of the site although it lies elsewhere, or under another name.
 PLACES = {"README.md": "index.md", "docs/README.md": "documents.md", "examples/notebook.ipynb": "notebook.md"}
+# The study that a document's picture is of, whose figures on its page have a form for phones.
+PICTURES = {"lines": "unrolling", "heatmap": "unrolling", "ladder": "warp_shuffle"}
+# Wider tables are a list of their rows on a phone.
+MOST_COLUMNS = 3
 # The results' pages, where a run has made them.
 RESULTS, REPORT = ROOT / "results", "pages/recording/nvidia-h200/report.html"
 HAS_PAGES = (RESULTS / REPORT.removeprefix("pages/")).is_file()
@@ -56,7 +60,8 @@ def on_files(files: Any, config: Any) -> Any:
     files.remove(files.get_file_from_path("README.md"))
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in PLACES}
     home, rest = texts["README.md"].split("\n## Your kernel", 1)
-    texts["README.md"] = f"{home}\n## Explore it\n{EXPLORER if HAS_PAGES else NO_PAGES}\n## Your kernel{rest}"
+    explorer = f"## Explore it\n{EXPLORER if HAS_PAGES else NO_PAGES}"
+    texts["README.md"] = f"---\nhide: [navigation]\n---\n{home}\n{explorer}\n## Your kernel{rest}"
     texts["examples/notebook.ipynb"] = _notebook(json.loads(texts["examples/notebook.ipynb"]))
     for name, text in texts.items():
         files.append(File.generated(config, PLACES[name], content=_linked(text, PurePosixPath(name).parent, config)))
@@ -69,10 +74,38 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     if page.file.generated_by:
         return markdown
     depth = len(PurePosixPath(page.file.src_uri).parts) - 1
-    markdown = re.sub(
-        r"`(#explorer\?[^`]*)`", rf'<a href="{"../" * (depth + 1)}{REPORT}\1">in the explorer</a>', markdown
-    )
+    if HAS_PAGES:
+        markdown = re.sub(
+            r"`report.html(#explorer\?[^`]*)`",
+            rf'<a href="{"../" * (depth + 1)}{REPORT}\1">The same in the explorer</a>.',
+            markdown,
+        )
     return _linked(markdown, PurePosixPath("docs", page.file.src_uri).parent, config)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """A document as HTML: pictures that have a form for phones, and tables whose cells know their column's head."""
+
+    def picture(found: re.Match[str]) -> str:
+        figure = f"studies/{PICTURES[found[2]]}/figures/{found[2]}_narrow.svg"
+        narrow = f"{found[1]}{Path(REPORT).parent}/{figure}"
+        return f'<picture><source media="(max-width: 44rem)" srcset="{narrow}">{found[0]}</picture>'
+
+    def table(found: re.Match[str]) -> str:
+        head, rows = found[1], found[2]
+        heads = [re.sub(r"<[^>]*>|\"", "", cell).strip() for cell in re.findall(r"(?s)<th\b[^>]*>(.*?)</th>", head)]
+        if len(heads) <= MOST_COLUMNS or head.count("<tr") > 1:
+            return found[0]
+
+        def row(found: re.Match[str]) -> str:
+            named = iter(heads)
+            return re.sub(r"<t[dh]\b", lambda cell: f'{cell[0]} data-head="{next(named, "")}"', found[0])
+
+        return found[0].replace(rows, re.sub(r"(?s)<tr.*?</tr>", row, rows))
+
+    if HAS_PAGES:
+        html = re.sub(rf'<img [^>]*src="((?:\.\./)*)pictures/({"|".join(PICTURES)})\.svg"[^>]*>', picture, html)
+    return re.sub(r"(?s)<table>(.*?)</thead>(.*?)</table>", table, html)
 
 
 def _linked(text: str, folder: PurePosixPath, config: Any) -> str:
@@ -134,6 +167,9 @@ def _notebook(notebook: dict[str, Any]) -> str:
             data = output.get("data", {"text/plain": output.get("text", "")})
             kind = next(kind for kind in ("image/png", "text/html", "text/plain") if kind in data)
             text = "".join(data[kind]).strip()
-            shown = {"image/png": f"![A figure](data:image/png;base64,{text})", "text/html": f"<div>{text}</div>"}
+            # Tables and output of the notebook look as those of the documents.
+            plain = re.sub(r"(?s)<style.*?</style>|(?<=<table) [^>]*|(?<=<tr) [^>]*", "", text)
+            plain = plain.replace("<pre>", "<pre><code>").replace("</pre>", "</code></pre>")
+            shown = {"image/png": f"![A figure](data:image/png;base64,{text})", "text/html": f"<div>{plain}</div>"}
             parts.append(shown.get(kind, f"```text\n{text}\n```"))
     return "\n\n".join(parts)

@@ -11,13 +11,13 @@ from kernelsweep.publish.drawing.style import RC, styled
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 2**30
-# Each step at its fastest block size.
+# Each step at its fastest block size. Short lines: the picture is read on a phone, too.
 STEPS = {
     ("neighbored", 1): "pairs of\nneighbours",
     ("neighbored_mask", 1): "no\ndivision",
-    ("neighbored_less", 1): "whole warps\nwork",
-    ("interleaved", 1): "neighbours load\nneighbours",
-    ("unrolled", 2): "two elements\nper thread",
+    ("neighbored_less", 1): "whole\nwarps",
+    ("interleaved", 1): "loads of\nneighbours",
+    ("unrolled", 2): "two per\nthread",
     ("unrolled", 4): "four",
     ("unrolled", 8): "eight",
     ("unrolled", 16): "sixteen",
@@ -35,7 +35,7 @@ def shares() -> list[float]:
 @styled
 def draw() -> Figure:
     """The picture."""
-    figure = Figure(figsize=(7.16, 2.3), layout="constrained")
+    figure = Figure(figsize=(4.8, 2.3), layout="constrained")
     axes, percent = figure.subplots(), shares()
     places = range(len(percent))
     axes.vlines(places, 0, percent, color=GREY, linewidth=0.8)
