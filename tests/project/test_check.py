@@ -246,14 +246,15 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert "file.cu:7  if (i <= in) y[i] += a * x[i];" in repr(bounds)
     assert "at in_=1000; not at in_=512" in repr(bounds)
     (file := tmp_path / "rows.cu").write_text(
-        "__global__ void rows_(float *x, const float *bias, int rows, int columns) {\n"
+        "__global__ void rows_(float *x, const float *in, int rows, int columns) {\n"
         "    const int c = blockIdx.x * 128 + threadIdx.x;\n"
-        "    if (c <= columns) x[blockIdx.y * columns + c] += bias[c];\n}\n"
-        "void host(float *x, const float *bias, int rows, int columns) {\n"
-        "    rows_<<<dim3((columns + 127) / 128, rows), 128>>>(x, bias, rows, columns);\n}\n"
+        "    if (c <= columns) x[blockIdx.y * columns + c] += in[c];\n}\n"
+        "void host(float *x, const float *in, int rows, int columns) {\n"
+        "    rows_<<<dim3((columns + 127) / 128, rows), 128>>>(x, in, rows, columns);\n}\n"
     )
     rows = checked(file, "rows_")
     assert {one.kind for one in rows.findings} == {"race", "out of bounds"} and not rows.doubtful, rows
+    assert "out of bounds of the device buffer in of" in repr(rows), "and not in_, as Python has to name it"
     race = checked(write(tmp_path, after=""), "product", cases=[{"m": 20, "n": 20, "k": 40}])
     assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
 

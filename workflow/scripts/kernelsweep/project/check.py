@@ -88,7 +88,8 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
             return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
 
         outcomes = run(points)
-        result = judged(result, outcomes, doubts(outcomes, guessed, holds, bool(given.cases), run))
+        depends = doubts(outcomes, guessed, holds, bool(given.cases), run)
+        result = judged(result, outcomes, depends, {one.name: one.in_source for one in guessed.arrays})
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
     told = _in_words(guessed, holds, points) | _of_files(file, given)

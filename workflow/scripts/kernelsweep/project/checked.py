@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kernelsweep.device.outcome import Outcome
@@ -179,10 +180,21 @@ def point_text(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis}={value}" for axis, value in point.items() if axis != "cache") or "its launch"
 
 
-def judged(result: Checked, outcomes: Seen, depends: Mapping[Key, str]) -> Checked:
-    """The result with what the outcomes of points say; `depends` has the guess on which a finding depends."""
+def judged(
+    result: Checked, outcomes: Seen, depends: Mapping[Key, str], in_source: Mapping[str, str] = MappingProxyType({})
+) -> Checked:
+    """The result with what the outcomes of points say.
+
+    depends    the guess on which a finding depends
+    in_source  the name that an array has in the source, by that which it has here
+    """
     told = {
-        key: replace(one, points=tuple(map(point_text, outcomes.points[key])), depends=depends.get(key, ""))
+        key: replace(
+            one,
+            message=re.sub(r"\w+", lambda word: in_source.get(word[0], word[0]), one.message),
+            points=tuple(map(point_text, outcomes.points[key])),
+            depends=depends.get(key, ""),
+        )
         for key, one in outcomes.findings.items()
     }
     notes = [one for (_, is_note, *_), one in told.items() if is_note]

@@ -77,7 +77,7 @@ def main() -> None:
 
 def _compared(arguments: Sequence[str]) -> list[str]:
     """The arguments of Snakemake, for which the studies behind `compare` are a setting, and no targets."""
-    rest = [*arguments]
+    rest = [re.sub("^view=#", "view=", one) for one in arguments]  # To Snakemake, a comment begins there.
     studies = [*itertools.takewhile(str.isidentifier, rest[1:])] if rest[0] == "compare" else []
     if studies:
         del rest[1 : 1 + len(studies)]

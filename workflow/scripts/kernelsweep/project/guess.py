@@ -76,6 +76,11 @@ class Parameter:
     zeroed: bool = False
 
     @property
+    def in_source(self) -> str:
+        """Its name in the source: `in` where Python has it as `in_`."""
+        return self.name if re.search(rf"\b{self.name}\b", self.text) else self.name.removesuffix("_")
+
+    @property
     def is_size(self) -> bool:
         """Whether it is an integer, which may say how large an array is."""
         return not self.is_array and self.row == 1 and "int" in self.dtype
