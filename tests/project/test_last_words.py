@@ -136,12 +136,12 @@ def test_the_longest_answer_is_first_and_the_page_of_all_pages_follows(
     nothing = "Nothing to do: all that was asked for is there and up to date."
     assert capsys.readouterr().err == f"\nAs last time.\n\n{nothing}\n\n  All pages  {page}\n\n"
     ending = words()
-    for platform, text in {"gpu": "Two\\nlines.", "emulator": "One line."}.items():
+    for platform, text in {"gpu": "Two\\nlines.\\n\\nFor both.", "emulator": "One line.\\n\\nFor both."}.items():
         (tmp_path / f"results/{platform}").mkdir(parents=True)
         tell(event="job_info", log=[f"results/{platform}/end_run.log"], output=["x"])
         end_of_job(tmp_path / f"results/{platform}/end_run.log", f"print('{text}')", is_answer=True)
     ending.say()
-    assert capsys.readouterr().err == f"\nTwo\nlines.\n\nOne line.\n\n  All pages  {page}\n\n"
+    assert capsys.readouterr().err == f"\nTwo\nlines.\n\nFor both.\n\nOne line.\n\n  All pages  {page}\n\n"
     refused = words()
     tell("The target needs a GPU.", logging.ERROR, is_of_kernelsweep=True)
     refused.say()

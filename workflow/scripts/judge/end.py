@@ -13,6 +13,6 @@ with logged(snakemake, is_answer=True):
     if answer.page:
         print(f"\n  Page  {Path(answer.page).resolve().as_uri()}")
     if answer.next:
-        print(f"  Next  {answer.next}")
+        print(f"\n  Next  {answer.next}")
     if answer.errors:
         raise UserError("\n".join(answer.errors))

@@ -187,7 +187,8 @@ class LastWords(logging.Filter):
                 answers.append(_all_pages())
             status = self.status() if self.status and self._has_error else 1
         failed = [*map(_red, [*_once(self._failed.values()), *self._without_pages()])]
-        _print([*([""] if failed else []), *failed, *(["\n" + "\n\n".join(answers) + "\n"] if answers else [])])
+        said = "\n\n".join(_paragraphs(answers))
+        _print([*([""] if failed else []), *failed, *([f"\n{said}\n"] if said else [])])
         if status > 1:  # Snakemake's own is 1.
             os._exit(status)
 
@@ -346,6 +347,15 @@ def _joined(head: str, parts: Iterable[str], between: str, columns: int) -> str:
 def _in_order(endings: Iterable[Ending]) -> list[str]:
     """The answers of jobs that end so, the longest first."""
     return sorted(filter(None, (ending.answer for ending in endings)), key=lambda text: -text.count("\n"))
+
+
+def _paragraphs(answers: Iterable[str]) -> Iterator[str]:
+    """The paragraphs of the answers; one that explains several of them stands once, in the first."""
+    said: set[str] = set()
+    for answer in answers:
+        first, *others = answer.split("\n\n")
+        yield from (first, *(paragraph for paragraph in others if paragraph not in said))
+        said.update(others)
 
 
 def _once(sentences: Iterable[str]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from kernelsweep.publish.summary import Failure, all_right, failed_text, run_fac
 from kernelsweep.study.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
+_LOSES = f"  loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."
 
 # Characters of the terminal's columns with names and sizes, and of those with numbers and all gaps.
 _WIDEST, _NUMBERS = (18, 18), 22
@@ -207,8 +208,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     table = tabulate(cells, tablefmt="plain", colalign=sides, disable_numparse=True)
     lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
-    notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
-    notes += ["* Some sizes have a better one: see the page."] if more else []
+    notes = ["* Some sizes have a better one: see the page."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     return ["", *lines, *(fitted(f"  {note}") for note in notes)]
 
@@ -230,6 +230,7 @@ def run_answer(
     """
     text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
+    text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
     errors = [*incomplete, *proof_errors(proofs, counted.points)]
     if failed:
         others = [one.kernel for one in failed[_LISTED_KERNELS:]]
