@@ -15,6 +15,7 @@ import yaml
 from checkout import ROOT
 
 from kernelsweep.base.json_files import read_json
+from kernelsweep.device.description import read_device
 from kernelsweep.device.outcome import Outcome, Timing, outcome_values, read_outcome
 from kernelsweep.errors import UserError, in_a_line
 from kernelsweep.judge.best.best_file import best_json, read_best
@@ -23,7 +24,7 @@ from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.judge.data.proofs import read_proofs
 from kernelsweep.project.new_study import start_study
 from kernelsweep.publish.share.best_constants import constants_header
-from kernelsweep.publish.share.recording import check_environment, unpack
+from kernelsweep.publish.share.recording import read_environment, unpack
 from kernelsweep.results import CONTRACT_COLUMNS, PROOF_COLUMNS, read_rows, write_rows
 from kernelsweep.study.captured import RECORD, read_capture
 from kernelsweep.study.kernels.source import read_source
@@ -152,15 +153,24 @@ def test_a_pipe_a_device_and_what_is_too_large_are_not_read(tmp_path: Path, read
         # Pins: a page with such a day or a peak below 0, and edited kernels that were not named.
         *({"measured": "a\nb"}, {"counters": [{"measured": "", "studies": []}]}, {"kernel_codes": []}),
         *({"device": {"name": ""}}, {"device": {"multiprocessor_clock_mhz": -2.5}}),
-        {"device": {"compute_capability": ["9.0"]}},
+        *({"device": {"compute_capability": ["9.0"]}}, {"device": {"provenance": "measured on another"}}),
+        # Keys that are left out, and studies and kernels that only one of the keys has.
+        *({"kernel_codes": None}, {"device": {"driver": None}}, {"device": {"kind": "recording"}}, {"countrs": []}),
+        *({"kernel_codes": {"unrolling/unroled": "0" * 64}}, {"measured": "2026-13-01"}),
+        {"counters": [{"measured": "2026-11-29", "device": "d", "git_revision": "r", "studies": ["unroling"]}]},
     ],
 )
 def test_an_environment_that_was_edited_is_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
     recorded = json.loads((ROOT / "resources/recordings/nvidia-h200/environment.json").read_text())
     device = recorded["device"] | changed.get("device", {})
-    (tmp_path / "environment.json").write_text(json.dumps({**recorded, **changed, "device": device}))
+    edited = {**recorded, **changed, "device": device}
+    left = {key: value for key, value in edited.items() if value is not None}
+    (tmp_path / "environment.json").write_text(json.dumps(left))
+    (tmp_path / "device.json").write_text(json.dumps(device))
     key = next(iter(changed.get("device", changed)))
-    assert_refused(lambda: check_environment(tmp_path), "environment.json", key)
+    assert_refused(lambda: read_environment(tmp_path), "environment.json", key)
+    if "device" in changed:
+        assert_refused(lambda: read_device(tmp_path / "device.json"), "device.json", key)
 
 
 RIGHT = json.loads(json.dumps(outcome_values(Outcome("ok", visits=[Timing([1.5, 2.0])]))))

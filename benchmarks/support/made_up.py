@@ -97,7 +97,11 @@ DEVICE = {
     "multiprocessors": 132,
     "peak_bandwidth_gbs": 4814.0,
     "driver": "1.0",
-    "provenance": "made up",
+    "compute_capability": "9.0",
+    "multiprocessor_clock_mhz": 1980.0,
+    "memory_bytes": 2**37,
+    "l2_bytes": 2**26,
+    "provenance": "made up for Made-up GPU, driver 1.0",
 }
 GBS = 2000.0
 LAUNCH_US = 2.0

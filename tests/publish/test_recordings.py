@@ -17,7 +17,7 @@ from checkout import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.judge.data.step_metrics import sources
 from kernelsweep.judge.data.study_data import read_study_data
-from kernelsweep.publish.share.recording import check_recording, recorded_device
+from kernelsweep.publish.share.recording import Environment, check_recording, recorded_device
 
 RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())
 WITH_COUNTERS = ROOT / "resources/recordings/nvidia-h200"
@@ -67,7 +67,7 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
 
 @pytest.mark.parametrize(("spoil", "expected"), [
     (in_environment(lambda it: it.pop("measured")), "measured: Field required"),
-    (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
+    (in_environment(lambda it: it["device"].update(kind="emulator")), "device.kind: Input should be 'gpu'"),
     (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, "),
     (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
     (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' may identify"),
@@ -81,14 +81,13 @@ def test_a_mistake_in_a_recording_is_told(small: Path, spoil: Callable[[Path], N
 
 def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Path) -> None:
     # Pins: counters with the date of a sweep that ran a day after them.
+    run = {"git_revision": "abc", "device": "NVIDIA H200"}
     environment = json.loads((small / "environment.json").read_text()) | {
         "measured": "2026-01-03T10:00:00Z",
-        "other_runs": [
-            {"measured": "2026-01-01T10:00:00Z", "kernels": {"transpose": ["vectors"]}, "git_revision": "abc"}
-        ],
-        "counters": [{"measured": "2026-01-02T10:00:00Z", "studies": ["unrolling"]}],
+        "other_runs": [{"measured": "2026-01-01T10:00:00Z", "kernels": {"transpose": ["vectors"]}, **run}],
+        "counters": [{"measured": "2026-01-02T10:00:00Z", "studies": ["unrolling"], **run}],
     }
-    (small / "device.json").write_text(json.dumps(recorded_device(environment, "small")))
+    (small / "device.json").write_text(json.dumps(recorded_device(Environment(**environment), "small")))
     settings, rows = {"published": None, "compares": "times"}, [small / "measurements.csv.gz"]
     devices = {
         study: read_study_data(study, {**settings, "kinds": {}}, rows, small / "device.json").device

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
@@ -13,7 +12,7 @@ from shipped_kernels import shipped_study
 from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.judge.data.published import PUBLISHED, read_published
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
-from kernelsweep.publish.share.recording import recorded_device
+from kernelsweep.publish.share.recording import read_environment, recorded_device
 from kernelsweep.publish.steps.findings import story_data
 from kernelsweep.publish.steps.steps_page import named_in, steps_text
 from kernelsweep.study.settings import read_yaml
@@ -23,7 +22,7 @@ RECORDING = ROOT / "resources/recordings/nvidia-h200"
 
 @cache
 def _tables() -> tuple[pandas.DataFrame, pandas.DataFrame, dict[str, Any]]:
-    device = recorded_device(json.loads((RECORDING / "environment.json").read_text()), RECORDING.name)
+    device = recorded_device(read_environment(RECORDING), RECORDING.name)
     measurements = load_measurements([RECORDING / "measurements.csv.gz"])
     return measurements, load_metrics([RECORDING / "metrics.csv.gz"]), device
 

@@ -25,6 +25,11 @@ H200: dict[str, Any] = {
     "kind": "gpu",
     "multiprocessors": 132,
     "peak_bandwidth_gbs": 4814.0,
+    "driver": "580.159.04",
+    "compute_capability": "9.0",
+    "multiprocessor_clock_mhz": 1980.0,
+    "memory_bytes": 150_109_880_320,
+    "l2_bytes": 62_914_560,
     "provenance": "measured on NVIDIA H200, driver 580.159.04",
 }
 EMULATOR: dict[str, Any] = {

@@ -6,9 +6,9 @@ Claims are the published ones about its studies, and the studies' own. The summa
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.device.description import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses

@@ -5,10 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
-from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.binaries import failure_of
 from kernelsweep.compile.toolkit import tool_version
+from kernelsweep.device.description import read_device
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.task import BuiltKernel, Protocol

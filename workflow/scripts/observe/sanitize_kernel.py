@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged, notifier
 from kernelsweep.compile.toolkit import tool_version
+from kernelsweep.device.description import read_device
 from kernelsweep.device.gpus import gpus_of
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.lease import leased_device

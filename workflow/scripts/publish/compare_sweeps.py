@@ -4,9 +4,9 @@ import json
 import time
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.device.description import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous

@@ -4,8 +4,9 @@ import os
 import time
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
+from kernelsweep.device.description import read_device
 from kernelsweep.device.names import is_recording
 from kernelsweep.judge.data.reference import has_times
 from kernelsweep.publish.index.statuses import when

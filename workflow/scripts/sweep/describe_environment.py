@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.build import compiler_of
+from kernelsweep.device.description import read_device
 from kernelsweep.sweep.environment import describe_environment
 
 with logged(snakemake):

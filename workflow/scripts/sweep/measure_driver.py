@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device
 from kernelsweep.base.logs import logged
+from kernelsweep.device.description import read_device
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.sampling import sampling_settings
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows

@@ -15,13 +15,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged, notifier
 from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.compile.binaries import new_report
 from kernelsweep.compile.build import gpu_source
 from kernelsweep.compile.builder import Builder, as_nvcc_decides, built_meanwhile, gpu_resources
 from kernelsweep.compile.unit_store import UnitStore, resources_of
+from kernelsweep.device.description import read_device
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.task import BuiltKernel, measuring_protocol

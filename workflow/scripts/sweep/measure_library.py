@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged, notifier
+from kernelsweep.device.description import read_device
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.task import BuiltKernel, measuring_protocol
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows

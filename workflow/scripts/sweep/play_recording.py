@@ -4,9 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
-from kernelsweep.publish.share.recording import recorded_device, unpack
+from kernelsweep.publish.share.recording import read_environment, recorded_device, unpack
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 
 with logged(snakemake):
@@ -16,6 +15,6 @@ with logged(snakemake):
         unpack(Path(file), Path(played[Path(file).stem]))
     shutil.copy(snakemake.input.builds, snakemake.output.builds)
     shutil.copy(snakemake.input.environment, snakemake.output.environment)
-    environment = read_json(snakemake.input.environment)
+    environment = read_environment(Path(snakemake.input.environment).parent)
     device = recorded_device(environment, snakemake.wildcards.name)
     Path(snakemake.output.device).write_text(json.dumps(device, indent=1) + "\n", encoding="utf-8")

@@ -22,8 +22,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.base.json_files import read_device, read_json
 from kernelsweep.base.running import environment
+from kernelsweep.device.description import read_device
 from kernelsweep.device.kinds import GPU
 from kernelsweep.errors import UserError, check_known, readable, shown_value
 from kernelsweep.judge.best.best_file import read_best
@@ -32,7 +32,7 @@ from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing
 from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.index.statuses import read_platform
-from kernelsweep.publish.share.recording import recorded_device
+from kernelsweep.publish.share.recording import read_environment, recorded_device
 from kernelsweep.publish.view import labelled
 from kernelsweep.results import SAMPLE_COLUMNS, each_row
 from kernelsweep.study.settings import StudySettings
@@ -181,7 +181,7 @@ class PlatformResults:
         file = self.folder / "device.json"
         if file.is_file():
             return read_device(file, [study])
-        return recorded_device(read_json(self.folder / "environment.json"), self.folder.name)
+        return recorded_device(read_environment(self.folder), self.folder.name)
 
     def _check_known(self, study: str) -> None:
         if study not in self.studies:

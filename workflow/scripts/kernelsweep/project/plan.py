@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep import plans
-from kernelsweep.base.json_files import read_json
 from kernelsweep.device.kinds import kind_of
-from kernelsweep.device.names import is_recording, recording_name
+from kernelsweep.device.names import is_recording, recording_folder, recording_name
 from kernelsweep.home import include_folders
 from kernelsweep.project import building, inputs
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.drawing.figure_formats import formats_of
 from kernelsweep.publish.figure_files import drawn_figures
+from kernelsweep.publish.share.recording import read_environment
 from kernelsweep.publish.steps.steps_page import named_in
 from kernelsweep.study.kernel_sweep import axes_of_places, launched_points
 from kernelsweep.study.kernels.source import code_sha256, read_source
@@ -388,8 +388,7 @@ def _edited_kernels(project: Project, scope: str) -> list[str]:
 
 @cache
 def _recorded_codes(project: Project, name: str) -> dict[str, str]:
-    codes = read_json(project.root / path("recorded", name=name, file="environment.json")).get("kernel_codes")
-    return codes if isinstance(codes, dict) else {}
+    return read_environment(project.root / recording_folder(name)).kernel_codes
 
 
 def view(project: Project, platform: str, study: str) -> plans.ViewPlan:

@@ -24,7 +24,7 @@ from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.project.files import OTHERS, parts_of
 from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures
-from kernelsweep.publish.share.recording import check_environment
+from kernelsweep.publish.share.recording import read_environment
 from kernelsweep.study.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.resolve import check_sweeps
@@ -132,7 +132,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
     )
     for platform in filter(is_recording, platforms):
-        check_environment(root / "resources/recordings" / recording_name(platform))
+        read_environment(root / "resources/recordings" / recording_name(platform))
     if checked.profile:
         observed_platforms(list(models), platforms, "profile: true")
     if not mistakes:  # Else it may be an axis of theirs.

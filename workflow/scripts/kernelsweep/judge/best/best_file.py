@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from kernelsweep.base.json_files import checked, read_json
+from kernelsweep.base.json_files import read_record
 from kernelsweep.judge.best.find import Best, Use
 from kernelsweep.judge.data.reference import has_times
 
@@ -56,7 +56,7 @@ class BestFile:
 
 def read_best(path: Path) -> BestFile:
     """What best_json() wrote to a file. Raises UserError, naming file and key, for another content."""
-    return checked(read_json(path), _adapter(), path)
+    return read_record(path, _adapter())
 
 
 @cache

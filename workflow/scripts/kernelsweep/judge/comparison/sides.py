@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 
 from kernelsweep.base.groups import grouped
+from kernelsweep.base.json_files import first_mistake
 from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.device.pairs import Pairs, pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
@@ -129,9 +130,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 _VISIT.validate_python(value, strict=True)
                 yield {**value, "outcome": read_outcome(value["outcome"]), "visit": value["of"]["visit"]}
         except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"]))
-            raise refused_line(path, number, f"it has another form ({key}: {first['msg']})") from error
+            raise refused_line(path, number, f"it has another form ({first_mistake(error)})") from error
         except (TypeError, KeyError, ValueError) as error:
             raise refused_line(path, number, f"it has another form ({error})") from error
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.base.json_files import read_device
+from kernelsweep.device.description import read_device
 from kernelsweep.judge.data.measurements import frame, load_measurements, with_flag
 from kernelsweep.judge.data.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.judge.data.published import PublishedNumber, read_published

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from kernelsweep.base.json_files import AGAIN, read_json
-from kernelsweep.errors import UserError
+from kernelsweep.base.json_files import read_record
 
 STATUS_FILE = "status.json"
 PAGE_FILE = "report.html"
@@ -139,14 +138,9 @@ def read_statuses(results: Path) -> list[PlatformStatus]:
 def read_platform(folder: Path) -> PlatformStatus:
     """The status of the platform with results in this folder. Raises UserError for a file that can't be read."""
     files = [folder / STATUS_FILE, *sorted(folder.glob(f"studies/*/{STATUS_FILE}"))]
-    return PlatformStatus(folder, [_read_status(path) for path in files if path.is_file()])
-
-
-def _read_status(path: Path) -> Status:
-    try:
-        return TypeAdapter(Status).validate_python(read_json(path) | {"folder": path.parent, "made": _made(path)})
-    except ValidationError as error:  # Of another version of kernelsweep, too.
-        raise UserError(f"{path} is no status of a run. {AGAIN}") from error
+    adapter = TypeAdapter(Status)
+    found = [read_record(path, adapter, folder=path.parent, made=_made(path)) for path in files if path.is_file()]
+    return PlatformStatus(folder, found)
 
 
 def _made(path: Path) -> int:

@@ -6,14 +6,14 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Self
 
-from pydantic import Field, TypeAdapter
-from typing_extensions import TypedDict  # pydantic's, before Python 3.12
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from kernelsweep.base.json_files import AGAIN, check_device, check_keys, checked, read_json
-from kernelsweep.device.kinds import KINDS
+from kernelsweep.base.json_files import AGAIN, read_record
+from kernelsweep.device.description import GpuDevice, Line
 from kernelsweep.errors import UserError
 from kernelsweep.results import BUILD_COLUMNS, read_rows
 
@@ -28,39 +28,88 @@ ENVIRONMENT = "environment.json"
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 # A time such as 2026-11-29T08:50:47Z, or its day.
-_Time = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(T[\d:]+Z)?$")]
+_Time = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$"),
+    AfterValidator(lambda text: text if datetime.fromisoformat(text) else ""),
+]
 
 
-class _Configuration(TypedDict):
-    studies: dict[str, Any]
-    config: NotRequired[dict[str, Any]]
+class _Part(BaseModel):
+    """An object of which readers need some keys."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
 
 
-class _Run(TypedDict):
+class _Whole(_Part):
+    """An object with these keys and no other."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Kernel(_Part):
+    name: str
+
+
+class _Study(_Part):
+    kernels: list[_Kernel]
+
+
+class _Config(_Part):
+    studies: list[str]
+
+
+class _Configuration(_Whole):
+    studies: Mapping[str, _Study]
+    config: _Config
+
+
+class _Run(_Whole):
+    """A run besides the one of most points: of some kernels of each study, or of the counters of studies."""
+
     measured: _Time
+    device: Line
+    git_revision: Line
 
 
 class _OtherRun(_Run):
-    kernels: dict[str, list[str]] | list[str]
+    kernels: Mapping[str, list[str]]
 
 
 class _CountersRun(_Run):
-    studies: list[str] | dict[str, Any]
+    studies: list[str]
 
 
-class _Environment(TypedDict):
-    """environment.json, as far as a reader needs it; its device is checked as each device.json is."""
+class Environment(_Whole):
+    """A recording's environment.json."""
 
-    measured: _Time | None
-    git_revision: str | None
-    device: dict[str, Any]
-    host: dict[str, Any]
-    packages: dict[str, Any]
+    measured: _Time
+    git_revision: Line | None
+    device: GpuDevice
+    host: Mapping[str, str]
+    packages: Mapping[str, str]
+    profiler: Line | None
     configuration: _Configuration
-    compilers: list[Any]
-    kernel_codes: NotRequired[dict[str, str]]
-    other_runs: NotRequired[list[_OtherRun]]
-    counters: NotRequired[list[_CountersRun]]
+    compilers: list[Line]
+    kernel_codes: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]
+    other_runs: list[_OtherRun] = []
+    counters: list[_CountersRun] = []
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        """Raise ValueError where one key tells of a study or a kernel, and another one doesn't."""
+        studies = self.configuration.studies
+        measured = {*self.configuration.config.studies}.union(*(run.kernels for run in self.other_runs))
+        counted = {study for run in self.counters for study in run.studies}
+        kernels = {f"{name}/{kernel.name}" for name, study in studies.items() for kernel in study.kernels}
+        for key, differing in (
+            ("configuration.studies", {*studies} ^ measured),
+            ("counters", counted - measured),
+            ("kernel_codes", {*self.kernel_codes} ^ kernels),
+        ):
+            if differing:
+                raise ValueError(f"{key} and the other keys don't agree on {min(differing)!r}")
+        return self
 
 
 # Texts that identify a user or a machine: home folders and e-mail addresses.
@@ -115,7 +164,7 @@ def check_content(folder: Path) -> None:
     from kernelsweep.judge.data.measurements import load_measurements
     from kernelsweep.judge.data.study_data import load_metrics
 
-    check_environment(folder)
+    read_environment(folder)
     load_measurements([folder / MEASUREMENTS])
     read_rows(folder / BUILDS, [column for column in BUILD_COLUMNS if column != "parameters"])
     if (folder / METRICS).is_file():
@@ -147,50 +196,37 @@ def _text(path: Path) -> str:
         raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
 
 
-def check_environment(folder: Path) -> None:
-    """Raise UserError, with file and key, if a recording's environment.json is none, or its device has no clock."""
-    file = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
-    environment = checked(read_json(folder / ENVIRONMENT), TypeAdapter(_Environment), file, strict=True)
-    studies = environment["configuration"].get("config", {}).get("studies", [])
-    checked(studies, TypeAdapter(list[str]), f"{file}: configuration.config.studies")
-    device = environment["device"]
-    check_device(device, file)
-    check_keys(device, {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}, file)
-    timed = [name for name, kind in KINDS.items() if kind.has_clock]
-    if device["kind"] not in timed:
-        raise UserError(
-            f"{file}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
-        )
+def read_environment(folder: Path) -> Environment:
+    """A recording's environment.json. Raises UserError, with file and key, if it is none of a GPU's."""
+    return read_record(folder / ENVIRONMENT, TypeAdapter(Environment))
 
 
-def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:
+def recorded_device(environment: Environment, name: str) -> dict[str, Any]:
     """The device description of a recording, with a provenance that names the recording.
 
     Under `by_study` are the keys that a study has of its own: `provenance` where it was measured in another run, and
     `profiled`, the days on which its counters were collected where that was another run.
     """
-    device = dict(environment["device"])
+    device = environment.device
 
     def provenance(days: Iterable[str]) -> str:
         where = f"resources/recordings/{name}"
-        return f"recorded on {device['name']} on {' and '.join(sorted(days))}, driver {device['driver']} ({where})"
+        return f"recorded on {device.name} on {' and '.join(sorted(days))}, driver {device.driver} ({where})"
 
-    day = (environment["measured"] or "unknown")[:10]
-    in_this_run = environment["configuration"].get("config", {}).get("studies", ())
-    measured = _days(environment.get("other_runs", ()), "kernels")
+    day, in_this_run = environment.measured[:10], environment.configuration.config.studies
     by_study: dict[str, dict[str, str]] = {
         study: {"provenance": provenance({*days, day} if study in in_this_run else days)}
-        for study, days in measured.items()
+        for study, days in _days((run.measured, run.kernels) for run in environment.other_runs).items()
     }
-    for study, days in _days(environment.get("counters", ()), "studies").items():
+    for study, days in _days((run.measured, run.studies) for run in environment.counters).items():
         by_study.setdefault(study, {})["profiled"] = " and ".join(sorted(days))
-    return device | {"provenance": provenance([day]), "by_study": by_study}
+    return device.model_dump() | {"provenance": provenance([day]), "by_study": by_study}
 
 
-def _days(runs: Iterable[Mapping[str, Any]], key: str) -> dict[str, set[str]]:
-    """The days of runs by the studies that stand under a key of theirs."""
+def _days(runs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
+    """The days of runs by study, from each run's time and its studies."""
     days: dict[str, set[str]] = {}
-    for run in runs:
-        for study in run[key]:
-            days.setdefault(study, set()).add(run["measured"][:10])
+    for measured, studies in runs:
+        for study in studies:
+            days.setdefault(study, set()).add(measured[:10])
     return days
