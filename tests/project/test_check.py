@@ -354,6 +354,22 @@ def test_a_slow_kernel_is_checked_at_small_sizes(tmp_path: Path) -> None:
     assert [point["n"] for point in default_points(guessed)] == [64, 250, 10]
 
 
+def test_points_have_blocks_and_rows_that_fit(tmp_path: Path) -> None:
+    (file := tmp_path / "fits.cu").write_text(
+        "__global__ void pool(float *y, int h, int w, int k) {}\n"
+        "__global__ void scale(double *a, int ld, int n) {}\n"
+        "template <typename T, typename F> __global__ void keep(T *y, F f, int n) {}\n"
+        "void host(float *y, double *a, int h, int w, int k, int ld, int n) {\n"
+        "    pool<<<dim3((w / k + 15) / 16, (h / k + 15) / 16), dim3(16, 16)>>>(y, h, w, k);\n"
+        "    scale<<<dim3((n + 15) / 16, (n + 15) / 16), dim3(16, 16)>>>(a, ld, n);\n"
+        "    keep<<<(n + 31) / 32, 32>>>(y, Positive{}, n);\n}\n"
+    )
+    for point in default_points(guess(file, "pool")):
+        assert point["w"] >= point["k"] <= point["h"]
+    assert all(point["ld"] > point["n"] for point in default_points(guess(file, "scale")))
+    assert "no argument can be made for `F f`" in repr(checked(file, "keep"))
+
+
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
     file = tmp_path / "count.cu"
     file.write_text(

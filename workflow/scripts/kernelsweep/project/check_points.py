@@ -19,6 +19,8 @@ _OF_PLANE = ({1: ((128,), (64,))}, {1: ((100,), (37,))})
 _RAGGED_OF_MANY = ((3, 20, 33, 6, 2, 5), (5, 7, 9, 3, 1, 2))
 _SLOWER = 4  # times as small are the sizes of a slow kernel
 _LARGEST = 2**14  # of a size that the host's code asks for
+# Leading dimensions: those of rows, of which a part is used.
+_LEADING = re.compile(r"ld[a-z]?$|pitch", re.IGNORECASE)
 _INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _FUNCTIONS = {"ceil": math.ceil, "log2": math.log2, "min": min, "max": max}
 
@@ -85,6 +87,7 @@ def _points(
                 named = {*names_of(side)} & {*sizes}
                 if "/" in side and len(named) == 1 and block.isdigit():
                     values |= {name: -(-values[name] // int(block)) * int(block) for name in named}
+        values |= {name: max(values.values()) + 32 for name in sizes if _LEADING.match(name) and len(sizes) > 1}
         values |= {name: _SMALL[(number + place) % len(_SMALL)] for place, name in enumerate(guessed.small)}
         found.append(_with_blocks(guessed, {name: values.get(name, other) for name in guessed.axes}))
     return found

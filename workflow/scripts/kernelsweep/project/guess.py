@@ -37,6 +37,7 @@ _COUNT = re.compile(r"^n$|num|count|len|size|total|elements|^n_|_n$", re.IGNOREC
 # What allocates an array, whose start the name is then.
 _ALLOCATES = r"\bcudaMalloc\w*\s*\((?:\s*\([^()]*\))?\s*&\s*{}\s*,"
 _ZEROES = r"\bcudaMemset(?:Async)?\s*\(\s*{}\s*,\s*0\s*,"
+_FUNCTION_OBJECT = re.compile(r"[\w:]+\s*(\(\s*\)|\{\s*\})")
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _NO_TYPE = re.compile(r"\b(const|static|inline|__forceinline__|__noinline__|__host__|__device__|_*restrict_*)\b")
 _CAST_OF = r"(?:reinterpret|static)_cast\s*<([^<>()]*)>\s*\(\s*{0}\b|\(([\w\s:]+?\*[\w\s]*)\)\s*{0}\b"
@@ -102,7 +103,7 @@ class Guess:
     restrictions  what the host's code asks of the sizes before this launch, as expressions over the axes
     doubts      what of the launch is not known to be so, in words
     guarded     the sizes that the kernel compares with something
-    small       sizes at which the kernel runs only if they are smaller than others, such as a radius
+    small       sizes that have to be smaller than others: a radius, or what divides others in the grid
     is_slow     whether the sizes have to be smaller than usual, because the kernel takes long
     """
 
@@ -220,6 +221,7 @@ def guess(
         [one for one in call.restrictions if {*names_of(one)} <= {*axes}],
         doubts,
         _guarded(call, head),
+        [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
     )
 
 
@@ -264,6 +266,8 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
             within = "" if re.search(_ALLOCATES.format(re.escape(of)), text) else of
             is_zeroed = bool(re.search(_ZEROES.format(re.escape(of)), text))
             parameters[place] = replace(parameters[place], within=within, zeroed=is_zeroed)
+        elif _FUNCTION_OBJECT.fullmatch(of):
+            parameters[place] = replace(parameters[place], dtype="")
     passed = {one.name: of for one, of in zip(parameters, launch.arguments, strict=False) if one.value == one.name}
     values = host.values_of(launch, passed)
     parameters = [replace(one, value=values.get(one.name, one.value)) for one in parameters]
