@@ -1,10 +1,11 @@
-"""Jobs under the profile for Slurm: what they request, by Snakemake's plan, and what a node that dies costs."""
+"""Jobs under the profile for Slurm: what they request, by Snakemake's plan, and what a dead node and lost jobs cost."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -12,9 +13,14 @@ from pathlib import Path
 
 import pytest
 from private_slurm import kill_node, private_slurm
-from workflow_runs import share_builds, shrink, snakemake
+from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.results import read_rows
+
+POINTS, LOGS = "results/emulator/measurements.csv", "logs/measure_kernel/warp_shuffle"
+SWEPT = {"block_size": [64], "unroll": [1]}
+# A job's number, its node and its GPU, in the answer of scontrol.
+RUNNING_ON_A_GPU = r"JobId=(\d+)(?s:.*)JobState=RUNNING(?s:.*) Nodes=(\w+)(?s:.*)IDX:(\d)\)"
 
 MODELS = """\
 platform: [nvidia-h200, nvidia-l4, emulator]
@@ -51,42 +57,73 @@ def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project
 
 
 @pytest.mark.slurm
-def test_a_node_that_dies_and_a_job_that_is_sent_back_cost_no_point(project: Path, tmp_path: Path) -> None:
-    sizes, journals = range(1, 25), project / "results/emulator/journal/warp_shuffle"
-    axes = {"array_size": [*sizes], "block_size": [64], "unroll": [1]}
-    shrink(project, "shuffle", platforms={"emulator": {"axes": axes}})
+def test_a_sweep_through_slurm_ends_like_a_local_one_whatever_becomes_of_its_jobs(
+    project: Path, tmp_path: Path
+) -> None:
+    sizes, results, waits = range(1, 17), project / "results/emulator", tmp_path / "waits"
+    shrink(project, "shared_memory", "shuffle", platforms={"emulator": {"axes": SWEPT | {"array_size": [*sizes]}}})
+    study = project / "config/studies/warp_shuffle.yaml"
+    edit(study, "- name: shared_memory\n", "- name: shared_memory\n  axes: {array_size: [1000]}\n")
     kernel = project / "kernels/warp_shuffle/shuffle.cu"
-    text = re.sub(r"(__global__[^{]*\{)", r"\1 if (threadIdx.x == 0) usleep(200000);", kernel.read_text())
+    waiting = f'while (array_size % 4 == 0 && threadIdx.x == 0 && !access("{waits}", 0)) usleep(20000);'
+    text = re.sub(r"(__global__[^{]*\{)", rf"\1 {waiting}", kernel.read_text())
     kernel.write_text(f"#include <unistd.h>\n{text}")
-    share_builds(project)
-    target, output = "results/emulator/points/warp_shuffle/shuffle.csv", tmp_path / "output.txt"
-    command = [sys.executable, "-m", "snakemake", "--workflow-profile", "workflow/profiles/slurm", target]
-    command += ["--config", "platform=emulator", "points_per_job=6", "--set-resources", "measure_chunk:gpu=1"]
+    run = snakemake(project, POINTS)
+    assert run.returncode == 0, run.stdout
+    local = (project / POINTS).read_text()
+    assert {row["status"] for row in read_rows(project / POINTS)} == {"ok"}
+
+    # The builds stay: this test is about the devices that points run on.
+    for entry in results.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != "device.json":
+            entry.unlink()
+    waits.touch()
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", "workflow/profiles/slurm", POINTS]
+    command += ["--config", "platform=emulator", "points_per_job=4", "--set-resources", "measure_chunk:gpu=1"]
+    # This Slurm keeps no accounts, which the plugin would look for. The plugin looks after 3 s, and 10 s later each
+    # time unless a job has ended well.
     command += ["--latency-wait", "5", "--slurm-status-command", "squeue"]
     command += ["--slurm-init-seconds-before-status-checks", "3"]
 
-    def lines() -> list[str]:
-        whole = [path.read_text().rpartition("\n")[0].splitlines() for path in journals.glob("**/*.jsonl")]
-        return [line for of_file in whole for line in of_file]
+    def keys() -> list[str]:
+        """Of the points of the kernel that waits."""
+        journals = results.glob("journal/warp_shuffle/shuffle*/**/*.jsonl")
+        whole = [path.read_text().rpartition("\n")[0].splitlines() for path in journals]
+        return [key for of_file in whole for line in of_file if (key := json.loads(line)["key"]) != "sweep"]
 
+    output = tmp_path / "output.txt"
     # Two pretended GPUs a node: four chunks at once.
     with private_slurm(nodes=2) as environment, output.open("w") as file:
         process = subprocess.Popen(command, cwd=project, env=environment, stdout=file, stderr=file)
         try:
-            jobs: list[str] = []
-            while process.poll() is None and (len(jobs) < 4 or len(lines()) < 4):
+            jobs: list[tuple[str, ...]] = []
+            while process.poll() is None and (len(jobs) < 4 or len(keys()) < 4):
                 time.sleep(0.1)
-                asked = ["squeue", "-h", "-t", "running", "-o", "%i %N"]
-                jobs = subprocess.run(asked, capture_output=True, text=True, env=environment).stdout.splitlines()
+                asked = ["scontrol", "show", "-d", "jobs"]
+                told = subprocess.run(asked, capture_output=True, text=True, env=environment).stdout.split("\n\n")
+                found = (re.search(RUNNING_ON_A_GPU, job) for job in told)
+                jobs = [job.groups() for job in found if job]
+            assert {job[1:] for job in jobs} == {(f"node{node}", gpu) for node in (1, 2) for gpu in "01"}
             kill_node("node1", environment)
-            back = next(job.split()[0] for job in jobs if job.endswith("node2"))
-            for control in (["requeue", back], ["update", "NodeName=node1", "State=DOWN", "Reason=dead"]):
-                subprocess.run(["scontrol", *control], check=True, env=environment)
-            assert process.wait(timeout=400) == 0, output.read_text()
+            sent_back, ended = (job for job, node, _ in jobs if node == "node2")
+            down = ["scontrol", "update", "NodeName=node1", "State=DOWN", "Reason=dead"]
+            for control in (["scontrol", "requeue", sent_back], ["scancel", ended], down):
+                subprocess.run(control, check=True, env=environment)
+            waits.unlink()
+            assert process.wait(timeout=240) == 0, output.read_text()
         finally:
             process.kill()
             process.wait()
-    rows = read_rows(project / target)
-    assert [int(row["array_size"]) for row in rows] == [*sizes] and {row["status"] for row in rows} == {"ok"}
-    keys = [key for line in lines() if (key := json.loads(line)["key"]) != "sweep"]
-    assert len(keys) == len({*keys}) == len(sizes), "a point was lost, or run twice"
+
+    text = output.read_text()
+    assert (project / POINTS).read_text() == local
+    assert len(keys()) == len({*keys()}) == len(sizes), "a point was lost, or run twice"
+    # Slurm ran both kernels, four chunks, and one of these again; local rules such as `collect` ran on this machine.
+    # The device is described on a node, too, since the local run's description was made here.
+    submitted = len(re.findall("has been submitted with SLURM jobid", text))
+    assert submitted == 2 + 4 + 1 + len(re.findall("^rule describe_device:", text, re.M)), text
+    assert text.count("SLURM status is: 'CANCELLED'") == 1 and "localrule collect" in text
+    logs = {str(path.relative_to(results / LOGS)) for path in (results / LOGS).rglob("*.log")}
+    assert logs == {"shared_memory.log", "shuffle.log", *(f"shuffle/{number}-of-4.log" for number in range(1, 5))}
