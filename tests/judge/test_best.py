@@ -11,6 +11,7 @@ import jsonschema
 import pandas
 import pytest
 from checkout import ROOT
+from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.judge.best.best_file import best_json
@@ -156,6 +157,19 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table
+
+
+def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_values() -> None:
+    data = recorded("convolution")
+    (answer,) = answers({"convolution": data.settings}, find_uses("convolution", data), row_counts([]), {})
+    assert [row["sizes"].replace("\xa0", " ") for row in answer.uses] == [
+        "4099 × 2051, radius=1–4",
+        "4099 × 2051, radius=16; 8192 × 8192, radius=1–4",
+        "8192 × 8192, radius=16",
+    ]
+    lines = answer_text([answer], "", {}).splitlines()
+    (start,) = [number for number, line in enumerate(lines) if "8192 × 8192,  two_shared_passes " in line]
+    assert "radius=16     block=32×8 steps=8" in lines[start + 1] and max(map(len, lines)) <= 80
 
 
 def test_a_reader_sees_the_fastest_of_each_kernel_with_ties_in_short() -> None:

@@ -193,15 +193,15 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
         mark = "*" if study.uses and study.uses[-1]["is_refined"] else ""
         more |= bool(mark)
         for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
-            words = f"{row['kernel']} {row['configuration']}"
-            rows.append(("" if number else study.study, f"{row['sizes']}{mark}", words, row["loses"], row["of_peak"]))
+            sizes, words = f"{row['sizes']}{mark}", f"{row['kernel']} {row['configuration']}".strip()
+            sizes = sizes.replace("; ", ";\n") if len(sizes) > _WIDEST[1] else sizes
+            rows.append(("" if number else study.study, sizes, words, row["loses"], row["of_peak"]))
     if not rows:
         return []
-    taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
-    widest = [*_WIDEST, COLUMNS - taken - _NUMBERS, None, None]
-    # Not by tabulate's maxcolwidths, which takes "1,000" for a number that it can't read.
+    longest = [max(len(line) for row in rows for line in [*row[place].splitlines(), ""]) for place in (0, 1)]
+    widest = [*_WIDEST, COLUMNS - sum(map(min, _WIDEST, longest)) - _NUMBERS, None, None]
     cells = [
-        [fill(cell, most, break_long_words=False) if most else cell for cell, most in zip(row, widest, strict=True)]
+        [_filled(cell, most) if most else cell for cell, most in zip(row, widest, strict=True)]
         for row in [_HEADS, *rows]
     ]
     sides = ("left", "left", "left", "right", "right")
@@ -211,6 +211,16 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     notes = ["* Some sizes have a better one: see the page."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     return ["", *lines, *(fitted(f"  {note}") for note in notes)]
+
+
+def _filled(cell: str, most: int) -> str:
+    """A cell in lines of at most so many characters; a kernel whose configuration doesn't fit has a line of its own.
+
+    Not by tabulate's maxcolwidths, which takes "1,000" for a number that it can't read.
+    """
+    lines = [line if len(line) <= most else line.replace(" ", "\n\xa0\xa0", 1) for line in cell.splitlines()]
+    parts = "\n".join(lines).splitlines()
+    return "\n".join(fill(part, most, subsequent_indent="  ", break_long_words=False) for part in parts)
 
 
 def run_answer(

@@ -126,16 +126,17 @@ def tied_text(use: Use, most: int = MOST_TIES) -> str:
 
 
 def sizes_text(use: Use, study: StudySettings) -> str:
-    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`, `4096³; 8192³`."""
+    """The sizes for which a configuration is to be used: `all`, `2¹⁶–2²²`, `4096³; 8192³`, `2²⁸, spread=1–256`."""
     if use.everywhere:
         return "all"
-    ends = use.sizes[0], use.sizes[-1]
-    if sum(len({size[axis] for size in use.sizes}) > 1 for axis in ends[0]) > 1:
-        # Sizes of several axes have no order that a reader knows.
-        return some_of([place_words(size, study) for size in use.sizes], MOST_SIZES)
-    return size_words(
-        {axis: "–".join(dict.fromkeys(axis_value(axis, size[axis]) for size in ends)) for axis in ends[0]}
-    )
+    # Sizes of several axes have no order that a reader knows, but for the last of those that vary.
+    varied = [axis for axis in use.sizes[0] if len({size[axis] for size in use.sizes}) > 1]
+    groups = [[*group] for _, group in groupby(use.sizes, lambda size: [size[axis] for axis in varied[:-1]])]
+    ends = [
+        {axis: dict.fromkeys(axis_value(axis, size[axis]) for size in (of[0], of[-1])) for axis in of[0]}
+        for of in groups
+    ]
+    return some_of([size_words({axis: "–".join(texts) for axis, texts in of.items()}) for of in ends], MOST_SIZES)
 
 
 def best_text(
