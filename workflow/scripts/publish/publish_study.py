@@ -53,10 +53,10 @@ with logged(snakemake):
     shown = labelled(data)
     widths = {name: WIDTHS.get(name, name) for name in plan.widths}
     texts: dict[str, dict[str, str]] = {}
-    # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
+    table = study_table(data)
+    # Forks, which have data and table: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:
         drawn = processes.map(draw_files, plan.figures)
-        table = study_table(data)
         text = table_text(table, data)
         markdown.write_text(as_markdown(text), encoding="utf-8")
         csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")

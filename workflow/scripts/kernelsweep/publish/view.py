@@ -141,6 +141,8 @@ def _texts(column: pandas.Series[Any]) -> dict[str, Any]:
 def labelled(data: StudyData) -> StudyData:
     """The study's data with its kernels under the labels that its file gives them; colours go with them."""
     labels, settings = data.settings.labels, data.settings
+    if not labels:  # What is known of the data stays known.
+        return data
 
     def named(name: str) -> str:
         return labels.get(name, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from statistics import mean
 from typing import Any
@@ -253,6 +254,12 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                 )
             )
     return uses
+
+
+@cache  # A figure is drawn in several widths.
+def reference_uses(data: StudyData) -> list[Use]:
+    """What to use, of the kind of the study's reference point."""
+    return of_reference(find_uses(data.title, data), data.title, data.settings)
 
 
 def of_reference(uses: Iterable[Use], name: str, study: StudySettings) -> list[Use]:

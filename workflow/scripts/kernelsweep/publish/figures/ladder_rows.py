@@ -9,7 +9,7 @@ from math import nan
 import pandas
 from pandas import isna, notna
 
-from kernelsweep.judge.best.find import best_at, comparable, find_uses, is_tie, of_reference
+from kernelsweep.judge.best.find import best_at, comparable, is_tie, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.reference import flagged_kernels, undefined_kernels
 from kernelsweep.judge.data.steps import grids_text, step_labels
@@ -158,7 +158,7 @@ def _message(ladder: Ladder) -> str:
     how = f" and block size {block}" if data.steps and block else "" if data.steps else ", each at its fastest"
     where = f"At {size}{how}" if size else "Each at its fastest"
     best = allowed.iloc[0]
-    used = {use.kernel for use in of_reference(find_uses(data.title, data), data.title, data.settings)}
+    used = {use.kernel for use in reference_uses(data)}
     ties = [row for row in allowed.to_dict("records") if is_tie(row, dict(best))]
     # Of those that tie, the answer's comes first.
     labels = [str(row["label"]) for row in sorted(ties, key=lambda row: row["kernel"] not in used)]

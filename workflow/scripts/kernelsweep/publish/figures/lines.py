@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas
 
-from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
@@ -46,7 +46,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     panel_names, left_out = shown.panels(rows, is_narrow(width))
     # In a view, the reader chose the lines.
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
-    uses = of_reference(find_uses(data.title, data), data.title, data.settings) if by == KERNEL else []
+    uses = reference_uses(data) if by == KERNEL else []
     named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
     grey = [line for line in order if line not in named]
     caption += f" In grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""

@@ -90,8 +90,9 @@ def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
     return {str(name): value for name, value in rows.iloc[0].items()} if not rows.empty else None
 
 
+@cache  # A ladder, which shows it, is drawn in several widths.
 def study_table(data: StudyData) -> pandas.DataFrame:
-    """One row for each step of the study's story, then libraries and limits.
+    """One row for each step of the study's story, then libraries and limits. Nobody changes it.
 
     Columns; those that the platform or the study has nothing for are left out:
       kernel, kind               its name; kernel, rival or limit

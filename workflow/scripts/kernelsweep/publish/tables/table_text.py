@@ -13,7 +13,7 @@ import pandas
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.errors import check_known
 from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
-from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
 from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.judge.data.step_metrics import (
@@ -394,7 +394,7 @@ def best_table(data: StudyData) -> TableText | str:
     """What to use, a row by range of sizes as on the page, for a column of a paper; or why there is none."""
     if not data.has_times or data.compares_outputs:
         return _why_no_times(data)
-    uses = of_reference(find_uses(data.title, data), data.title, data.settings)
+    uses = reference_uses(data)
     rows = [pandas.Series({"status": "ok", **asdict(use.configuration)}) for use in uses]
     ties = [_narrow(tied_text(use, _MOST_TIES)) for use in uses]
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
