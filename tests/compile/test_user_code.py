@@ -93,7 +93,8 @@ def test_a_configurations_code_is_what_the_function_returns(tmp_path: Path) -> N
     kernel, _ = written(tmp_path, BUILD)
     assert kernel.variant_axes == ["block", "form"]
     assert kernel.unsupported_on("emulator") == "only for a GPU: times.py makes GPU code"
-    variants = report_of(tmp_path, with_nvcc(BUILD), block=[32])["variants"]
+    prints_at_exit = "import atexit\natexit.register(print, 'done')\n"
+    variants = report_of(tmp_path, with_nvcc(prints_at_exit + BUILD), block=[32])["variants"]
     assert {name: one["dynamic_shared_bytes"] for name, one in variants.items()} == {
         f"times [block=32 form={form}]": 4 * 32 for form in ("cubin", "ptx")
     }
@@ -109,6 +110,9 @@ def test_a_configurations_code_is_what_the_function_returns(tmp_path: Path) -> N
     ('return {"code": code,', 'return {"cubin": code,', "It has to return {'code': ptx, 'entry': 'sums', 'shared': "),
     ('f"times_{block}", "shared"', '"times", "shared"', "its code has no kernel times; it has "),
     ("return {", "__import__('os')._exit(0); return {", "times.py: build ended with status 0"),
+    ('return {"code": code,', 'return {"code": b"\\x7fELF" + bytes(99),', "its code begins as a cubin and is none"),
+    ('"shared": 4 * block', '"shared": -5', "It has to return {'code': ptx"),
+    ("return {", "__import__('signal').alarm(1); __import__('time').sleep(9); return {", "has not ended in 30 minutes"),
 ])  # fmt: skip
 def test_a_mistake_costs_its_variants_a_sentence(tmp_path: Path, old: str, new: str, message: str) -> None:
     report = report_of(tmp_path, with_nvcc(BUILD.replace(old, new)), block=[32], form=["ptx"])
