@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import resource
@@ -116,6 +118,26 @@ def test_a_full_disk_costs_the_point_at_hand_and_is_explained(path: Path, file_l
 
 
 # Two jobs at once
+
+
+def test_without_locks_no_job_cuts_off_what_another_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Pins: a job that Slurm sent again took the first one's newest lines for half-written. 1 of 1,200 was lost.
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with Journal(path, [].append) as first:
+        first.add("one", 1)
+        with path.open("ab") as of_another:
+            of_another.write(path.read_bytes().splitlines()[0].replace(KEYS[0].encode(), b"half")[:-1])
+            of_another.flush()
+            with Journal(path, [].append) as second:
+                first.add("two", 2)
+                second.add("three", 3)
+                assert (first.get("one"), first.get("two"), second.get("one"), second.get("three")) == (1, 2, 1, 3)
+    with Journal(path, [].append) as later:
+        assert [later.get(key) for key in (*KEYS, "one", "two", "three", "half")] == [0, 1, 2, 3, 1, 2, 3, None]
+
 
 JOB = """\
 import sys

@@ -70,7 +70,7 @@ class Journal:
         self._notify = notify
         self._records: dict[str, _Place] = {}  # the newest by key
         self._others: list[int] = []
-        self._size = 0
+        self._size, self._is_locked = 0, True
         self._adding = threading.Lock()  # Several devices' visits end side by side.
         if path.exists() and not path.is_file():
             raise UserError(f"{path}: no plain file, but the place of a journal. Move it away.")
@@ -112,7 +112,7 @@ class Journal:
                     unwritten = unwritten[os.write(self._file, unwritten) :]
             except OSError as error:
                 with suppress(OSError):
-                    os.ftruncate(self._file, self._size)
+                    self._leave_half_line()
                 raise unwritable(self._path, error) from error
             self._size += len(line)
             # Where there are no locks, another process may have added lines.
@@ -141,6 +141,7 @@ class Journal:
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
+        self._is_locked = False
         self._notify(f"{self._path}: this file system has no locks. Two runs at once would measure the same points.")
         return _opened(self._path)
 
@@ -149,9 +150,16 @@ class Journal:
         read, unreadable, self._size = self._find_records(self._file, self._path)
         if os.pread(self._file, 1, self._size):
             # It may be a whole record, but the next record would follow on the same line.
-            os.ftruncate(self._file, self._size)
+            self._leave_half_line()
         if unreadable:
             self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
+
+    def _leave_half_line(self) -> None:
+        """Have the next record begin on a line of its own."""
+        if self._is_locked:
+            os.ftruncate(self._file, self._size)
+        else:  # Another process may be writing that line, or have written lines behind it.
+            os.write(self._file, b"\n")
 
     def _find_records(self, descriptor: int, path: Path) -> tuple[int, int, int]:
         """Note where a file's records are. Returns its whole lines, those that can't be read, and the bytes of all."""
@@ -163,7 +171,7 @@ class Journal:
                 try:
                     self._records[_read_line(line)[0]] = _Place(descriptor, start, len(line))
                 except _UNREADABLE:
-                    unreadable += 1
+                    unreadable += line != b"\n"
                 start += len(line)
         return read, unreadable, start
 
