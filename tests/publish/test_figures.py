@@ -150,6 +150,7 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
     (page,) = re.findall(r"--paper: (#\w+);", css.partition("dark) {")[2].partition("}")[0])
     ink = "var(--ink)"
     shapes, texts = palette.shapes_on_page(), palette.texts_on_page()
+    assert "#000000" not in palette.LINE_COLOURS, "which SVG files don't name, so that it would stay on a dark page"
     for colour in (*palette.LINE_COLOURS, *palette.SCALE):
         assert contrast(colour, "white") >= 3
         dark = re.findall(r"#\w+", shapes.get(colour.lower(), colour))[-1:]

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-# Okabe and Ito's colours; the last two are darker than theirs, which vanish on paper.
-BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#000000",
-    "#3F8FC9",
-    "#B87F00",
-)
-LINE_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, BLACK, SKY, ORANGE)
+# Text and frames; notes and limits; leaders and connectors; grids. White is the paper.
+INK, GREY, LEADER_GREY, GRID_GREY, WHITE = "#262626", "#6B6B6B", "#D0D0D0", "#E4E4E4", "#FFFFFF"
+
+# Okabe and Ito's colours; the last two are darker than theirs, which vanish on paper. Ink is in place of their black:
+# SVG files don't name black, so it would stay on a dark page.
+BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3F8FC9", "#B87F00"
+LINE_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, INK, SKY, ORANGE)
 
 # The ends of a scale and the colours between. All are as light as each other, and white text is read on each.
 SCALE = ("#7A63B8", "#1A78AE", "#00805C", "#7D7400", "#BC5600", "#AD558A")
@@ -27,8 +23,6 @@ SCALE = ("#7A63B8", "#1A78AE", "#00805C", "#7D7400", "#BC5600", "#AD558A")
 _MAP = (("#FFFFE0", "#C7E9B4", "#6CC5BF", "#3AA3C6"), ("#1D2328", "#20404A", "#1F5C70", "#1B7594"))
 MAP_COLOURS = 30
 
-# Text and frames; notes and limits; leaders and connectors; grids. White is the paper.
-INK, GREY, LEADER_GREY, GRID_GREY, WHITE = "#262626", "#6B6B6B", "#D0D0D0", "#E4E4E4", "#FFFFFF"
 # The greys of cells without a number: of those that failed, and of those that are not in the sweep.
 PALE_GREY, NOT_SWEPT = "#D9D9D9", "#F1F1F1"
 
@@ -36,7 +30,6 @@ _TEXT = {
     VERMILLION: "#B85000",
     GREEN: "#007A59",
     PURPLE: "#A65E8A",
-    BLACK: INK,
     SKY: "#2476AE",
     ORANGE: "#8A6100",
 }
@@ -77,7 +70,7 @@ def shapes_on_page() -> dict[str, str]:
     """The page's colours for the lines and areas of a figure, by theirs in lower case; other colours stay."""
     lines = [(line, _LIGHT[text_in(line)]) for line in LINE_COLOURS if text_in(line) in _LIGHT]
     shown = {light: f"light-dark({light}, {dark})" for light, dark in [*map_colours(), *_CELLS.items(), *lines]}
-    neutral = _NEUTRAL | {WHITE: "var(--paper)", BLACK: "var(--ink)"} | shown
+    neutral = _NEUTRAL | {WHITE: "var(--paper)"} | shown
     return {colour.lower(): name for colour, name in neutral.items()}
 
 

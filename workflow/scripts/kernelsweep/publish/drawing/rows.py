@@ -13,9 +13,9 @@ from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import Margins, panels, size_in
 from kernelsweep.publish.tables.formats import broken
 
-# The height of a row beyond its text, that of a group's name, that below the axis, the room beside the panel, and the
-# letters of a name per inch of the figure's width.
-BESIDE_IN, HEAD_IN, FOOT_IN, GAP_IN, NAME_LETTERS_AN_INCH = 0.05, 0.19, 0.36, 0.1, 8
+# The height of a row beyond its text, that of a group's name, that below the axis, the room beside the panel and beside
+# values, and the letters of a name per inch of the figure's width.
+BESIDE_IN, HEAD_IN, FOOT_IN, GAP_IN, EDGE_IN, NAME_LETTERS_AN_INCH = 0.05, 0.19, 0.36, 0.1, 0.02, 8
 
 
 def row_panel(
@@ -47,7 +47,7 @@ def row_panel(
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
-    right = 1 + margins.right / size_in(axes)[0]
+    right = 1 + (margins.right - EDGE_IN) / size_in(axes)[0]
     for place, high, head, group, value in zip(places, rows_in, heads, groups, values, strict=True):
         axes.text(right, place, value, color=colour, **at)
         axes.text(-0.02, place - high / 2 - 0.4 * HEAD_IN, group * head, weight="bold", **at)

@@ -18,8 +18,8 @@ from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import fitting, size_in
 from kernelsweep.publish.figure_files import GAIN, PEAK_SHARE
 
-# The room above the largest value, and that around ratios.
-HEADROOM, AROUND = 1.08, 1.02
+# The room above the largest value, around ratios, and around a single value on a logarithmic axis.
+HEADROOM, AROUND, AROUND_ONE = 1.08, 1.02, 1.5
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks. Values that are nearer
 # than the factor may have none of these between them.
 TICKS, TICKS_ACROSS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)), 2.0
@@ -59,6 +59,8 @@ def scale_log(axes: Axes) -> None:
     """Let a panel's x axis be logarithmic, with ticks that have room, and a light grid."""
     axes.set_xscale("log")
     low, high = axes.dataLim.intervalx
+    if low == high:
+        axes.set_xlim(low / AROUND_ONE, low * AROUND_ONE)
     _tick(axes.xaxis, low, high, size_in(axes)[0], True)
     axes.grid(color=palette.GRID_GREY, linewidth=0.5, axis="x")
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from kernelsweep.judge.data.study_data import shown_place
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import is_narrow
-from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
+from kernelsweep.publish.drawing.rows import EDGE_IN, GAP_IN, row_panel
 from kernelsweep.publish.drawing.series import scale
 from kernelsweep.publish.swept import Swept, end_text
 from kernelsweep.publish.swept_axes import KERNEL, without_unit
@@ -35,7 +35,9 @@ def draw_rows(
     # Kernels are rows, unless marks of so many values would look alike.
     is_row = x != KERNEL and len(lines) > 1 and len(values) <= max(style.MOST_COLOURS, len(lines))
     down, across = ("line", x) if is_row else (x, "line")
-    words = {x: values, "line": lines, panel: shown.panels(rows, False)[0]}
+    title = "" if is_row or x == KERNEL else f"{without_unit(shown.axis_text(x))} "
+    words: dict[str | None, Mapping[Any, str]] = {"line": lines, panel: shown.panels(rows, False)[0]}
+    words[x] = {value: f"{title}{text}" for value, text in values.items()}
     of_rows = rows.assign(row=rows[down].map(words[down]), mark=rows[across].map(words[across]))
     of_rows["group"] = rows[panel].map(words[panel]) if panel else ""
     keys = [[*words[down].values()], [*words[panel].values()]]
@@ -67,5 +69,5 @@ def draw_rows(
     title = shown.axis_text(x) if across == x else ""
     seaborn.move_legend(axes, "upper left", **above, ncols=columns, title=title, alignment="left", handletextpad=0.2)
     right: Any = {"ha": "right", "va": "bottom", "transform": figure.transFigure}
-    axes.text(1, 1 - legend_in / figure.get_figheight(), f"at {at}", **right)
+    axes.text(1 - EDGE_IN / width, 1 - legend_in / figure.get_figheight(), f"at {at}", **right)
     return figure, f"Marks: the best over all other axes, with 95% intervals; numbers: at {without_unit(at)}."

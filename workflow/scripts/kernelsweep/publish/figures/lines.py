@@ -37,7 +37,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     rows = shown.rows[(shown.rows["status"] != "skipped") & shown.rows[x].notna()]
     order = swept_axes.values_of(rows, by, data) if by else [""]
     rows = rows.assign(line=rows[by] if by else "")
-    words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
+    alone = data.kernel_names[0] if len(data.kernel_names) == 1 else "the best"
+    words = {line: line if by == KERNEL else value_text(data, by, line) if by else alone for line in order}
     ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
     places, joined = places_of([*ticks], is_tied)
     if not any(joined):
