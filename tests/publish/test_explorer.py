@@ -126,7 +126,7 @@ def recorded_page(recorded_points: dict[str, Any], tmp_path_factory: pytest.Temp
 def page_of(points: dict[str, Any], file: Path) -> Path:
     empty: dict[str, Any] = {name: [] for name in ("studies", "chapters", "files")}
     empty |= {"answers": {}, "facts": {}, "settings": {}, **dict.fromkeys(("failed", "summary", "words", "made"), "")}
-    page = render(title="Points", points=points, index=Link("index.html", "All results"), left_out=0, **empty)
+    page = render(title="Points", points=points, index=Link("index.html", ""), platform="", left_out=0, **empty)
     file.write_text(page, encoding="utf-8")
     return file
 

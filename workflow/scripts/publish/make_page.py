@@ -9,6 +9,7 @@ from kernelsweep.base.logs import logged
 from kernelsweep.device.description import read_device
 from kernelsweep.device.names import is_recording
 from kernelsweep.judge.data.reference import has_times
+from kernelsweep.project.files import parts_of
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
@@ -49,6 +50,7 @@ with logged(snakemake):
     content = render(
         title=f"{plan.title} – {device['name']}",
         index=link(Path(plan.index), base),
+        platform=parts_of(snakemake.wildcards.scope)[0],
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured": day} if day else {}),
         answers=status["studies"],

@@ -74,12 +74,17 @@ class Verdict:
         """The verdict in a line."""
         findings = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
         why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(findings)
-        words = [f"{self.candidate}: {word(self.verdict, self.findings)}.", f"{' '.join(why.split())}." if why else ""]
+        words = [f"{self.heading}.", f"{' '.join(why.split())}." if why else ""]
         if self.ratio:
             verdicts = Counter(size["verdict"] for size in self.timed)
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
             words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
         return " ".join(filter(None, words))
+
+    @property
+    def heading(self) -> str:
+        """The verdict in some words."""
+        return f"{self.candidate}: {word(self.verdict, self.findings)}"
 
     @property
     def timed(self) -> list[dict[str, Any]]:
