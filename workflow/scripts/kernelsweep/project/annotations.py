@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelsweep.compile.device_code import kernel_heads
+from kernelsweep.errors import UserError
 from kernelsweep.judge.data.proofs import read_proofs
 from kernelsweep.judge.data.row_counts import is_failure
 from kernelsweep.reasons import Reason
@@ -63,9 +64,15 @@ def annotated(root: Path, folder: Path, studies: Iterable[str], start: Path) -> 
     folder  its results of a platform
     start   the folder that paths start from
 
-    A mistake without a line has that of the kernel's head. Raises UserError where a file can't be read.
+    A mistake without a line has that of the kernel's head. A mistake in a study's file hides none of another study.
     """
-    return [one for study in studies for one in _of_study(root, folder, study, start)]
+    found: list[Annotation] = []
+    for study in studies:
+        try:
+            found += _of_study(root, folder, study, start)
+        except UserError as error:
+            found += filter(None, [place_in_words(str(error), root, start)])
+    return found
 
 
 def _of_study(root: Path, folder: Path, study: str, start: Path) -> Iterator[Annotation]:

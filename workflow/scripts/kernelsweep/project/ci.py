@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.base.running import environment
-from kernelsweep.errors import UserError
 from kernelsweep.project.annotations import Annotation, annotated, place_in_words
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.settings import study_names
@@ -66,11 +65,8 @@ def main(arguments: Sequence[str]) -> int:
 def _found(root: Path, studies: Sequence[str], words: str) -> list[Annotation]:
     """The mistakes of a run; `words` are the last ones of a failed run."""
     start = Path(os.environ.get("GITHUB_WORKSPACE") or ".")
-    try:
-        names = study_names(root) if ALL in studies else studies
-        found = annotated(root, COMMENT.parent, names, start) if COMMENT.parent.is_dir() else []
-    except UserError:  # The run has said it.
-        found = []
+    names = study_names(root) if ALL in studies else studies
+    found = annotated(root, COMMENT.parent, names, start) if COMMENT.parent.is_dir() else []
     if words and not found and (mistake := place_in_words(words, root, start)):
         return [mistake]
     return found
