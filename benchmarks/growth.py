@@ -195,7 +195,13 @@ def read(project: Path, studies: int, kernels: int) -> None:
     device = {"device": f"{results}/device.json", "metrics": [], "proofs": []}
 
     given = {"measurements": every, "claims": [str(ROOT / "resources/published/claims.csv")], "sources": [], **device}
-    outputs = {"claims": "claims.md", "claims_csv": "claims.csv", "best": "best.md", "best_json": "best.json"}
+    outputs = {
+        "claims": "claims.md",
+        "claims_csv": "claims.csv",
+        "claims_figure": "claims",
+        "best": "best.md",
+        "best_json": "best.json",
+    }
     outputs |= {"summary": "summary.md", "status": "status.json", "answer": "answer.json"}
     told = {"studies": settings, "measurements": files, "gridded": {name: [] for name in settings}}
     told |= {"found_metrics": {}, "uncertainties": {}, "kernels": [], "edited": []}

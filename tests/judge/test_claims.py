@@ -34,6 +34,7 @@ from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
+from kernelsweep.publish.figures.claims import draw_files
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.sections import claims_figures
 from kernelsweep.results import CLAIM_COLUMNS, write_rows
@@ -222,14 +223,16 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
 
 def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_path: Path) -> None:
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, rows := [*map(claim_row, recording().values())])
-    (figure,) = claims_figures(tmp_path / "claims.csv", recorded("unrolling").device, tmp_path)
+    draw_files(file := tmp_path / "claims.csv", recorded("unrolling").device, drawn := tmp_path / "drawn")
+    (figure,) = claims_figures(drawn, file, tmp_path)
     numbers = [row for row in rows if row["relation"] == "about" and row["measured"]]
     assert f"{sum(row['verdict'] == 'holds' for row in numbers)} of {len(numbers)} published numbers" in figure.message
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
     for picture in (figure.drawing, figure.narrow):
         assert f">{sum(row['verdict'] == 'holds' for row in loops)} of {len(loops)} hold<" in picture
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, [row for row in rows if row not in numbers])
-    assert not claims_figures(tmp_path / "claims.csv", {}, tmp_path)
+    draw_files(file, {}, empty := tmp_path / "empty")
+    assert not claims_figures(empty, file, tmp_path)
 
 
 def test_the_document_counts_what_the_recording_says() -> None:

@@ -16,6 +16,7 @@ rule judge:
     output:
         claims=path("claims", suffix="md"),
         claims_csv=path("claims", suffix="csv"),
+        claims_figure=directory(path("claims_figure")),
         best=path("best", suffix="md"),
         best_json=path("best", suffix="json"),
         summary=path("summary"),

@@ -87,6 +87,7 @@ rule make_page:
         summary=path("summary"),
         status=path("status"),
         claims=[path("claims", suffix=suffix) for suffix in ("md", "csv")],
+        claims_figure=path("claims_figure"),
         best=[path("best", suffix=suffix) for suffix in ("md", "json")],
         measurements=inputs.joined_measurements,
         device=inputs.device,

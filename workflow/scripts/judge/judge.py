@@ -22,6 +22,7 @@ from kernelsweep.judge.data.row_counts import PlannedKernel, RowCounts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.judge.data.words import limit_kernel
 from kernelsweep.publish.answer import answers, run_answer, status_text
+from kernelsweep.publish.figures.claims import draw_files
 from kernelsweep.publish.summary import failures, incomplete_run, summary_text
 from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, MEASUREMENT_COLUMNS, each_row, read_rows, write_rows
 from kernelsweep.study.settings import StudySettings
@@ -62,6 +63,7 @@ with logged(snakemake):
                 uses += find_uses(name, data)
         del rows, measurements, data
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
+    draw_files(Path(output.claims_csv), device, Path(output.claims_figure))
     titles = {name: study.title for name, study in studies.items()}
     causes = {name: study.causes for name, study in studies.items()}
     Path(output.claims).write_text(claims_text(judged, titles, device, sources, causes), encoding="utf-8")

@@ -40,7 +40,7 @@ with logged(snakemake):
         "claims": ("Claims", "", any(each_row(inputs.claims[1]))),
         "best": ("Best configurations", "Each study's, and each kernel's", read_json(inputs.best[1])["entries"]),
     }
-    figures = {"claims": claims_figures(Path(inputs.claims[1]), device, base)}
+    figures = {"claims": claims_figures(Path(inputs.claims_figure), Path(inputs.claims[1]), base)}
     chapters = [
         chapter_section(name, title, words, inputs[name], base, figures.get(name, ()))
         for name, (title, words, rows) in titles.items()

@@ -59,6 +59,7 @@ PATHS = {
     # Judgements and what readers see.
     "folder": "{scope}",
     "claims": "{scope}/claims.{suffix}",
+    "claims_figure": "{scope}/claims",
     "best": "{scope}/best.{suffix}",
     "summary": "{scope}/summary.md",
     "status": "{scope}/status.json",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas
@@ -11,15 +13,28 @@ import seaborn
 from kernelsweep.judge.claims.claim import FAILS, HOLDS
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, is_narrow
+from kernelsweep.publish.drawing.figure_formats import narrow_name
+from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, is_narrow
 from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
 from kernelsweep.publish.drawing.series import scale_log
+from kernelsweep.publish.figure_files import TEXTS_FILE
+from kernelsweep.results import each_row
 
 # A row's height beyond its text, and a dot's size.
 ROW_IN, DOT_PT = 0.22, 3.4
 # The colours of verdicts; those by size are neither of the others. So many claims with the same ratio are one dot.
 OPEN = "not decidable, or not at every size"
 COLOURS, MANY = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, OPEN: palette.GREY}, 4
+
+
+def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
+    """Draw the claims of a claims.csv that name a number, with their texts; without any, the folder stays empty."""
+    folder.mkdir(exist_ok=True)
+    if rows := [row for row in each_row(file) if row["relation"] == "about" and row["measured"]]:
+        draw(rows, device, PHONE).save(folder / narrow_name("claims"))
+        drawn = draw(rows, device)
+        drawn.save(folder / "claims.svg")
+        (folder / TEXTS_FILE).write_text(json.dumps(drawn.texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @style.styled

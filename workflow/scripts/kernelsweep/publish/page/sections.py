@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from kernelsweep.base.json_files import read_json
+from kernelsweep.publish.drawing.figure_formats import narrow_name
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, drawing, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
-from kernelsweep.results import each_row
 
 
 def html(file: Path, name: str, title: str, base: Path) -> str:
@@ -64,23 +63,17 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     )
 
 
-def claims_figures(file: Path, device: Mapping[str, Any], base: Path) -> list[Figure]:
-    """The figure of the claims in the file that name a number, if there are some."""
-    rows = [row for row in each_row(file) if row["relation"] == "about" and row["measured"]]
-    if not rows:
-        return []
-    # Takes a second, which other pages save.
-    from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS
-    from kernelsweep.publish.figures import claims
+def claims_figures(folder: Path, file: Path, base: Path) -> list[Figure]:
+    """The figure of the claims that name a number, which is in a folder; none where that is empty.
 
-    pictures = []
-    with TemporaryDirectory() as folder:
-        for width in (PHONE, TWO_COLUMNS):
-            drawn = claims.draw(rows, device, width)
-            drawn.save(path := Path(folder) / "claims.svg")
-            pictures.append(drawing(path, f"claims-{width}"))
-    title = drawn.title.partition(": ")[2].capitalize()
-    return [Figure("numbers", title, drawn.message, drawn.caption, pictures[1], pictures[0], [link(file, base)])]
+    file  claims.csv
+    """
+    if not (folder / TEXTS_FILE).is_file():
+        return []
+    texts = read_json(folder / TEXTS_FILE)
+    wide, narrow = (drawing(folder / name, f"claims-{name}") for name in ("claims.svg", narrow_name("claims")))
+    title = texts["title"].partition(": ")[2].capitalize()
+    return [Figure("numbers", title, texts["message"], texts["caption"], wide, narrow, [link(file, base)])]
 
 
 def chapter_section(
