@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -245,9 +246,13 @@ def test_results_may_be_off_by_what_rounding_moves_them_where_the_launch_writes(
     after[[7, 2048]] = 0.5
     moved[[7, 8]] = 1e-6
     launch, folder = Captured("k", "k(float*)", b"", {}), tmp_path / "capture"
-    launch.launches = {"1": {"arrays": {"p0": array_of(launch, "float32", before.tobytes(), after.tobytes())}}}
+    sizes = {"grid": [1], "block": [1], "shared": 0, "cluster": [], "cooperative": False, "parameters": []}
+    arrays = {"p0": array_of(launch, "float32", before.tobytes(), after.tobytes())}
     launch.contents["moved"] = moved
-    write_capture(folder, launch, {"launches": launch.launches, "spread": {"1": {"p0": "moved"}}}, is_final=True)
+    texts = dict.fromkeys(("program", "name", "kernel", "device", "arch"), "k")
+    record = {**texts, "share": None, "launches": {"1": {**sizes, "arrays": arrays}}, "spread": {"1": {"p0": "moved"}}}
+    write_capture(folder, launch, record, is_final=True)
+    edited = json.loads((folder / "capture.json").read_text())
     assert (
         folder / "arrays.npz"
     ).stat().st_size < before.nbytes + moved.nbytes  # What is left as it was takes no room.
@@ -256,6 +261,10 @@ def test_results_may_be_off_by_what_rounding_moves_them_where_the_launch_writes(
     bound = error_bound(1)["p0"]
     assert np.flatnonzero(bound).tolist() == [7, 2048]
     np.testing.assert_allclose(bound[[7, 2048]], [8e-6 + 2**-22, 2**-22], rtol=1e-6)
+    del edited["launches"]["1"]["cluster"]
+    (folder / "capture.json").write_text(json.dumps(edited))
+    with pytest.raises(UserError, match=r"capture.json: launches.1.cluster: Field required"):
+        read_capture(folder)
 
 
 def test_an_anonymous_capture_has_random_values_of_the_same_range_and_their_results() -> None:

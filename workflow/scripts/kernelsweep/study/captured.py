@@ -12,16 +12,17 @@ of the program's. Outputs are the arrays that the launch has changed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 
-from kernelsweep.base.plain_files import read_text
+from kernelsweep.base.json_files import read_record
 from kernelsweep.errors import UserError
 
 FOLDER = "capture"
@@ -31,16 +32,52 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Function = Callable[..., Any]
 
 
+class _Array(TypedDict):
+    dtype: str
+    bytes: int
+    before: str
+    after: str
+
+
+class _Parameter(TypedDict):
+    name: str
+    hex: Annotated[str, Field(pattern="^([0-9a-f]{2})*$")]
+    dtype: str
+    pointers: list[tuple[int, str, int]]
+    array: str
+
+
+class _Launch(TypedDict):
+    grid: list[int]
+    block: list[int]
+    shared: int
+    cluster: list[int]
+    cooperative: bool
+    parameters: list[_Parameter]
+    arrays: dict[str, _Array]
+
+
+class _Record(TypedDict):
+    program: str
+    name: str
+    kernel: str
+    device: str
+    arch: str
+    share: float | None
+    launches: Annotated[dict[str, _Launch], Field(min_length=1)]
+    spread: dict[str, dict[str, str]]
+
+
 @dataclass(frozen=True)
 class Capture:
     """The captured launches of one kernel.
 
     folder  has the three files
-    record  capture.json; `launches` has, by number, grid, block, shared, cluster, cooperative, parameters and arrays
+    record  capture.json; `launches` are by number
     """
 
     folder: Path
-    record: Mapping[str, Any]
+    record: _Record
 
     @cached_property
     def _archive(self) -> Any:
@@ -78,12 +115,9 @@ class Capture:
 
 def read_capture(folder: Path) -> Capture:
     """The capture in a folder. Raises UserError where there is none."""
-    try:
-        return Capture(folder, json.loads(read_text(folder / RECORD)))
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{folder / RECORD} can't be read: {error}. git ignores captures: repeat `kernelsweep capture`."
-        ) from error
+    if not (folder / RECORD).exists():
+        raise UserError(f"{folder / RECORD}: no such file. git ignores captures: repeat `kernelsweep capture`.")
+    return Capture(folder, read_record(folder / RECORD, TypeAdapter(_Record)))
 
 
 def captured(file: str) -> tuple[Function, Function, Function, Function, Function]:
@@ -144,8 +178,8 @@ def share_of_program(study: str, root: Path) -> tuple[str, float] | None:
     None for a study that was not captured, or whose program's kernels were not timed.
     """
     folder = root / "kernels" / study / FOLDER
-    record = read_capture(folder).record if (folder / RECORD).is_file() else {}
-    return (record["program"], record["share"]) if record.get("share") else None
+    record = read_capture(folder).record if (folder / RECORD).is_file() else None
+    return (record["program"], record["share"]) if record and record["share"] else None
 
 
 def _value(parameter: Mapping[str, Any]) -> np.generic:
