@@ -196,6 +196,7 @@ def test_a_run_needs_nothing_that_is_changed_in_snakemake(project: Path) -> None
 
 
 def test_another_major_release_of_snakemake_is_a_warning(project: Path) -> None:
+    shrink(project)
     snakefile = project / "Snakefile"
     snakefile.write_text(f'import snakemake\nsnakemake.__version__ = "10.0.0"\n{snakefile.read_text()}')
     run = snakemake(project, "--dry-run")

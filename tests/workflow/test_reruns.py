@@ -107,7 +107,7 @@ def test_an_edit_is_seen_whatever_snakemake_remembers_and_whatever_the_times_are
         project = finished.with_name("other")
         shutil.copytree(finished, project, ignore=shutil.ignore_patterns("results", ".snakemake"))
         (project / "results").symlink_to(finished / "results")
-    assert planned_jobs(project) == set()
+        assert planned_jobs(project) == set()
     edit(project / "kernels/mine/interleaved.cu", "stride /= 2", "stride >>= 1")
     edit(project / "config/studies/mine.yaml", "name: unrolled", "name: unrolled\n    options: [-DX=1]")
     for kernel, kept in (("shuffle", 1), ("global_memory", 2)):
