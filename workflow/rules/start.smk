@@ -73,12 +73,14 @@ if os.environ.get("NO_COLOR"):
 def keep_bytecode():
     """Have the bytecode of what each start imports written, which PYTHONDONTWRITEBYTECODE prevents in many containers.
 
-    uv writes none: it would compile all files of all packages, of which a run imports a quarter.
+    uv writes none: it would compile all files of all packages, of which a run imports a quarter. Where the packages
+    can't be written, none is.
     """
     files = [getattr(module, "__file__", None) or "" for module in [*sys.modules.values()]]
     sources = [file for file in files if file.endswith(".py") and is_of_library(Path(file))]
-    if missing := [file for file in sources if not os.path.exists(cache_from_source(file))]:
-        compiling = subprocess.Popen([sys.executable, "-m", "compileall", "-q", "-i", "-"], stdin=subprocess.PIPE)
+    missing = [file for file in sources if not os.path.exists(cache_from_source(file))]
+    if missing := [file for file in missing if os.access(os.path.dirname(file), os.W_OK)]:
+        compiling = subprocess.Popen([sys.executable, "-m", "compileall", "-qq", "-i", "-"], stdin=subprocess.PIPE)
         with compiling.stdin as names:  # Nobody waits for it.
             names.write("\n".join(missing).encode())
 
