@@ -310,7 +310,7 @@
     const isBelow = isNarrow(), x = isBelow ? MARGIN.left : right - 6;
     let last = isBelow ? HEIGHT : -Infinity;
     for (const end of ends) last = end.y = Math.max(isBelow ? 0 : end.y, last + LABEL_HEIGHT);
-    if (isBelow) svg.attr("height", last + LABEL_HEIGHT);
+    if (isBelow) svg.attr("height", last + LABEL_HEIGHT).attr("viewBox", `0 0 ${chart.clientWidth} ${last + LABEL_HEIGHT}`);
     last = HEIGHT - MARGIN.bottom;
     for (const end of isBelow ? [] : ends.reverse()) {
       end.y = Math.min(end.y, last);
