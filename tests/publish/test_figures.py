@@ -256,14 +256,11 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
         "a number that is half way has the colour half way"
     )
     assert figure.axes[-1].get_xlabel() == "share of the peak (%)"
-    # One column has all kernels where each cell is a problem of its own, else the one with most outlined cells, which
-    # are those that it has among all.
-    narrow = heatmap.draw(recorded("operations"), layout.WIDTHS["one_column"]).figure
-    assert [axes.get_title("left") for axes in narrow.axes] == [axes.get_title("left") for axes in figure.axes]
-    one = heatmap.draw(recorded("unrolling"), layout.WIDTHS["one_column"])
-    (name,) = [axes.get_title("left") for axes in one.figure.axes[:-1]]
-    wide = next(axes for axes in heatmap.draw(recorded("unrolling")).figure.axes if axes.get_title("left") == name)
-    assert len(one.figure.axes[0].patches) == len(wide.patches) > 0 and "Of 4 kernels" in one.caption
+    # One column has the same kernels and the same outlined cells: the page has one caption for both widths.
+    wide, narrow = (heatmap.draw(recorded("staged"), width) for width in layout.WIDTHS.values())
+    panels = [[(axes.get_title("left"), len(axes.patches)) for axes in one.figure.axes[:-1]] for one in (wide, narrow)]
+    assert panels[0] == panels[1] and len(panels[0]) == 5 and wide.caption == narrow.caption
+    assert narrow.figure.get_figheight() < PAGE_IN
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:

@@ -175,11 +175,10 @@ def axes_of_map(data: StudyData) -> tuple[str | None, str | None, str | None]:
     return x, y, chosen.get("panel", "" if KERNEL in (x, y) else KERNEL) or None
 
 
-def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
+def rows_of_map(shown: Swept) -> tuple[pandas.DataFrame, str]:
     """The rows that a heat map compares, with `is_outlined` at the fastest of each problem and its ties.
 
-    And a caption's sentence on what is left out: kernels that vary on one axis, beside others that vary on both; or all
-    panels but the one that is fastest most often.
+    And a caption's sentence on what is left out: kernels that vary on one axis, beside others that vary on both.
     """
     rows, panel, said = shown.rows[shown.rows["status"] != "skipped"], shown.panel, ""
     if panel == KERNEL:
@@ -198,12 +197,7 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     high = rows[sizes].assign(one=1).merge(fastest.assign(one=1), "left", key)["time_high_us"].set_axis(rows.index)
     near = rows[rows["shown"].notna() & may_tie(rows["time_low_us"], high)]
     ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
-    rows = rows.assign(is_outlined=rows.index.isin(near.index[ties]))
-    if panel and only_one and not sizes and (count := rows[panel].nunique()) > 1:
-        often = rows.groupby(panel)["is_outlined"].transform("sum")
-        rows = rows[rows[panel] == rows[often == often.max()].sort_values("time_us")[panel].iloc[0]]
-        said = f" Of {count} {'kernels' if panel == KERNEL else 'panels'}, the one with most outlined cells."
-    return rows, said
+    return rows.assign(is_outlined=rows.index.isin(near.index[ties])), said
 
 
 def cells_of_map(shown: Swept, rows: pandas.DataFrame) -> tuple[pandas.DataFrame, list[Sequence[Any]], str]:

@@ -11,7 +11,7 @@ from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import layout, style
 from kernelsweep.publish.drawing.cells import add_bar, draw_cells, marks_of, name_axes, number_colours
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, panels
 from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.swept import Swept, axes_of_map, cells_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
@@ -26,15 +26,14 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """The study's file may name the axes: `heatmap: {x: block_x, y: block_y, show: gflops}`.
 
     Otherwise the two axes with most effect. There is a panel for each kernel that varies on both, unless the kernel is
-    an axis; a narrow figure has the fastest kernel's, unless each cell is a problem of its own. Cells without a time
-    are hatched, with a letter for a status, and grey if they are not in the sweep.
+    an axis. Cells without a time are hatched, with a letter for a status, and grey if they are not in the sweep.
     """
     x, y, panel = axes_of_map(data)
     shown = swept(data, "heatmap", [x, y], panel)
     if shown.rows.empty or x is None or y is None:
         why = swept_axes.no_times(data) if shown.rows.empty else "A heat map needs two axes with several values."
         return layout.empty_drawing(width, *shown.texts(""), why)
-    rows, left_out = rows_of_map(shown, is_narrow(width))
+    rows, left_out = rows_of_map(shown)
     rows, (across, down), merged = cells_of_map(shown, rows)
     across_texts, down_texts = (
         [swept_axes.cell_text(data, axis, value) for value in values] for axis, values in ((x, across), (y, down))

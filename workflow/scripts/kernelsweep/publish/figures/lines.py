@@ -57,7 +57,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     names = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in named}
     right_in = style.text_in(*names.values()) + style.text_in(" 00.00×") + 0.2
     across = columns(len(panel_names), width, LEAST_IN)
-    top_in = 0.2 if len(panel_names) > 1 else 0.08
+    top_in = 0.2 if panel else 0.08
     margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=BOTTOM_IN, top=top_in)
     figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins)
     of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
@@ -67,7 +67,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
         draw_lines(axes, here, colours, markers)
         label_x(axes, places, [*ticks.values()])
-        axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name] if len(panel_names) > 1 else "")
+        axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
         last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
         ends = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
         texts = {line: f"{names[line]} {end_text(value, shown.quantity)}" for line, (_, value) in ends.items()}
