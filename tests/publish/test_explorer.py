@@ -15,6 +15,7 @@ from recorded import RECORDING, recorded
 
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.publish.drawing.palette import map_colours
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
@@ -265,14 +266,15 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     assert len({*colours}) == len(colours) == 3 and all_of(driver, "label:has(:checked) path", "fill") == colours
 
 
-def test_a_brighter_cell_of_a_map_is_a_larger_number(driver: object, recorded_page: Path) -> None:
+def test_a_darker_cell_of_a_map_is_a_larger_number_as_in_the_figures(driver: object, recorded_page: Path) -> None:
     view_of(driver, recorded_page, "study=histogram&view=map&show=bandwidth_gbs&over=spread&across=kernel")
     numbers = [float(cell.replace(",", "")) for cell in all_of(driver, ".cells text")]
-    # Of the scale's colours, the brighter has more green.
+    # Of the scale's colours, the darker has less green. The scale ends as the figures' does.
     cells = driver.find_elements("css selector", "#explorer .filled rect")
-    green = [int(cell.value_of_css_property("fill").split(",")[1]) for cell in cells]
-    shown = [bright for _, bright in sorted(zip(numbers, green, strict=True))]
-    assert len({*numbers}) > 9 and shown == sorted(shown) and shown[-1] > 200 > 50 > shown[0]
+    fills = [cell.value_of_css_property("fill") for cell in cells]
+    shown = [int(fill.split(",")[1]) for _, fill in sorted(zip(numbers, fills, strict=True))]
+    assert len({*numbers}) > 9 and shown == sorted(shown, reverse=True) and shown[0] > 240
+    assert fills[numbers.index(max(numbers))] == f"rgb{tuple(bytes.fromhex(map_colours()[-1][0][1:]))}"
     assert "Number and colour of a cell: bandwidth (GB/s)" in text(driver, ".count")
 
 

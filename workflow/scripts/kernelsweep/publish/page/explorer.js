@@ -19,6 +19,8 @@
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
   // As in the figures' maps: a scale of colours has at least this share of its best number between its ends.
   const LEAST_RANGE = 0.1;
+  // Their colours from slow to fast, on paper and on a dark page, where ink is light: palette.py.
+  const SHADES = [["#ffffe0", "#c7e9b4", "#6cc5bf", "#3aa3c6"], ["#1d2328", "#20404a", "#1f5c70", "#1b7594"]];
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
   // A narrower chart has its names below it.
   const NARROW = 520;
@@ -43,6 +45,7 @@
     return element;
   };
   const colour = (kernel) => colours.get(kernel) ?? COLOURS[kernel % COLOURS.length];
+  const shadeAt = (place) => `light-dark(${SHADES.map((shades) => d3.scaleLinear().domain([0, 1 / 3, 2 / 3, 1]).range(shades)(place))})`;
   const symbol = (kernel, size) => d3.symbol().type(d3.symbols[kernel % d3.symbols.length]).size(size)();
   const axisNamed = (name) =>
     name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.kernels, numbers: study.kernels.map(() => null) }
@@ -385,11 +388,11 @@
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top, HEIGHT - MARGIN.bottom])];
-    // One number has one colour, bright is fast, and only times that are far apart are on a logarithmic scale.
+    // One number has one colour, and only times that are far apart are on a logarithmic scale.
     const [least, most] = d3.extent(shown, (point) => values[point]), isTime = view.show === "time_us";
     const isLog = isLogarithmic(least, most), slow = isTime ? Math.max(most, least / (1 - LEAST_RANGE)) : Math.min(least, (1 - LEAST_RANGE) * most);
     const shade = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain([slow, isTime ? least : most]);
-    const fill = (point) => (values[point] === null ? "none" : d3.interpolateViridis(shade(values[point])));
+    const fill = (point) => (values[point] === null ? "none" : shadeAt(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
       const name = study.kernels[study.kernel[point]];
@@ -412,8 +415,7 @@
       if (isNamed) lines.push([nameIn, 12, marks.filter(({ point }) => firsts.has(point))]);
       for (const [text, down, named] of lines) {
         svg.append("g").attr("class", "cells").selectAll("text").data(named).enter().append("text").attr("text-anchor", "middle")
-          .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point))
-          .style("fill", (mark) => (values[mark.point] === null ? null : d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
+          .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point));
       }
     }
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
@@ -429,7 +431,7 @@
     const top = MARGIN.top + LABEL_HEIGHT, bottom = HEIGHT - MARGIN.bottom, left = area.right + 10, y = d3.scaleLinear().range([bottom, top]);
     const key = area.svg.append("g").attr("class", "key"), shades = d3.range(0, 1, 0.02);
     key.selectAll("rect").data(shades).enter().append("rect").attr("x", left).attr("width", KEY)
-      .attr("y", (place) => y(place + 0.02)).attr("height", (bottom - top) / shades.length + 0.5).attr("fill", (place) => d3.interpolateViridis(place + 0.01));
+      .attr("y", (place) => y(place + 0.02)).attr("height", (bottom - top) / shades.length + 0.5).attr("fill", (place) => shadeAt(place + 0.01));
     const apart = [ends[0]];
     for (const value of d3.sort(d3.ticks(...d3.extent(ends), 5), (tick) => -shade(tick)))
       if (y(shade(value)) - y(shade(apart.at(-1))) >= 2 * LABEL_HEIGHT) apart.push(value);
