@@ -71,7 +71,7 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
     rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, and whether
              the line `joins` it to the row before
     colours  of each line
-    markers  of each line with a name; lines without one are thin
+    markers  of each line with a name; lines without one are broad, as they may be behind others
     """
     rows = rows.sort_values("at")
     # Rows between two gaps are a unit: seaborn would join those beside a gap.
@@ -81,13 +81,13 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
         if some.empty:
             continue
         look = {"x": "at", "y": "shown", "hue": "line", "palette": colours, "legend": False, "ax": axes}
-        width, mark = (1.1, 3.6) if has_name else (0.8, 1.5)
+        width, mark = (1.1, 3.6) if has_name else (3.5, 1.5)
         joined = some[some["joins"]]
         if not joined.empty:
             seaborn.lineplot(joined, **look, units="unit", estimator=None, linewidth=width)
         kinds = {"style": "line", "markers": markers} if has_name else {}
         seaborn.scatterplot(some, **look, **kinds, s=mark**2, linewidth=0.3, zorder=2.5)
-        axes.vlines(some["at"], some["low"], some["high"], colors=[*some["line"].map(colours)], linewidth=width)
+        axes.vlines(some["at"], some["low"], some["high"], colors=[*some["line"].map(colours)], linewidth=min(width, 1.1))
 
 
 def _tick(axis: Axis, low: float, high: float, room_in: float, is_log: bool) -> None:
