@@ -23,6 +23,7 @@ from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import configuration_words
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.answer import answer_text, answers
+from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.table_text import best_table
 
@@ -154,6 +155,9 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     assert "1,000" in answer_text([of_one_size], "", proofs)
     assert "note: unrolling/mark, races (emulator): all write 1" in " ".join(tables[0].split())
     assert "no point of unrolling/neighbored, " in " ".join(tables[0].split())
+    assert share_chart(UNROLLING, find(rows), [])["ends"][-1]["name"] == "unrolled"
+    tied = find(with_time(rows, 10.0, kernel="neighbored", array_size=int(rows["array_size"].max())))
+    assert share_chart(UNROLLING, tied, [])["ends"][-1]["name"] == "neighbored and unrolled"
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table

@@ -34,7 +34,7 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
         row("volatile", "races", "racecheck", **why),
         row("volatile", "bounds", "memcheck", **why),
     )
-    assert proofs_in_words(proofs).endswith("; 1 of undefined behaviour") and not proof_errors(proofs)
+    assert proofs_in_words(proofs) == "1 of 1 kernels of undefined behaviour" and not proof_errors(proofs)
     page = failed_text(row_counts([]), proofs, [])
     # What is expected unfolds, below the verdict.
     verdict, _, folded = page.partition("<details>")

@@ -75,7 +75,8 @@ with logged(snakemake):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
     kinds = [(claim.claim.study, verdict_kind(claim.verdict)) for claim in judged]
-    of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds)
+    provenances = {name: read_device(inputs.device, [name])["provenance"] for name in studies}
+    of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(counted, planned, lambda row: since_right(dict(row), folder, store))
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}

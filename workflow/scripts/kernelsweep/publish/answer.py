@@ -12,6 +12,7 @@ from typing import Any
 from tabulate import tabulate
 
 from kernelsweep.base.answer import Answer
+from kernelsweep.base.groups import grouped
 from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
@@ -19,7 +20,7 @@ from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.words import list_texts, place_text
 from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
@@ -42,7 +43,7 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_OF_STATUS = ("right", "run", "skipped", "mistaken", "edited", "uses", "claims")
+_OF_STATUS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "provenance", "kind")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class StudyAnswer:
     edited      its kernels that were edited after they were recorded
     claims      the number of claims on it with each kind of verdict
     lacking     its kernels of which there is no point, as where a recording is older
+    provenance  where its numbers come from
+    kind        the element type and the like that the answer holds for, of those that were swept; "" for all
     """
 
     study: str
@@ -70,6 +73,8 @@ class StudyAnswer:
     edited: Sequence[str]
     claims: Mapping[str, int]
     lacking: Sequence[str] = ()
+    provenance: str = ""
+    kind: str = ""
 
     @property
     def mistaken(self) -> int:
@@ -84,6 +89,7 @@ def answers(
     proofs: Proofs,
     edited: Sequence[str] = (),
     claims: Iterable[tuple[str, str]] = (),
+    provenances: Mapping[str, str] | None = None,
 ) -> list[StudyAnswer]:
     """The answer of each study.
 
@@ -92,6 +98,8 @@ def answers(
     proofs   of the kernels; none for a recording
     edited   the kernels that were edited after they were recorded, as `study/kernel`
     claims   the study of each claim, with the kind of its verdict
+
+    provenances  where each study's numbers come from
     """
     claims = [*claims]
     return [
@@ -107,9 +115,17 @@ def answers(
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
             claims=Counter(kind for of, kind in claims if of == name),
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
+            provenance=(provenances or {}).get(name, ""),
+            kind=_kind_text([use.kind for use in uses if use.study == name], study),
         )
         for name, study in studies.items()
     ]
+
+
+def _kind_text(kinds: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
+    """The reference's values on the axes on which what to use was found for several: "float32 sum"."""
+    varied = [axis for axis in (kinds[0] if kinds else ()) if len({kind[axis] for kind in kinds}) > 1]
+    return place_text({axis: study.reference[axis] for axis in varied if axis in study.reference})
 
 
 def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs) -> str:
@@ -127,6 +143,7 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
     if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
         lines.append(f"  no point of {list_texts(lacking)} is among these")
+    lines += [f"  {one.study} was {one.provenance}" for one in studies if one.provenance not in ("", provenance)]
     lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []
@@ -157,7 +174,7 @@ def status_text(
         if not answer.uses:
             return {}
         own, others = ([entry for entry in entries if entry.study == answer.study] for entries in (best, beside))
-        chart = share_chart(answer.settings, own, others, str(answer.uses[-1]["kernel"]))
+        chart = share_chart(answer.settings, own, others)
         return {**chart, "uses": [row for row in answer.uses if not row["is_refined"]]}
 
     studies = {
@@ -209,6 +226,8 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
     notes = ["* Some sizes have a better one: see the page."] if more else []
+    of_kind = grouped((one for one in studies if one.uses and one.kind), lambda one: one.kind)
+    notes += [f"For {kind} only: {', '.join(one.study for one in of)}." for kind, of in of_kind.items()]
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     return ["", *lines, *(fitted(f"  {note}") for note in notes)]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from kernelsweep.judge.best.find import LITTLE, Best, at_reference_kind, fastest_by_size
+from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
 from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts, size_words
 from kernelsweep.publish.axis_places import places_of
@@ -19,7 +19,7 @@ _APART, _HIGHEST = 0.12, 1.0
 Shares = list[float | None]
 
 
-def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[Best], used: str) -> dict[str, Any]:
+def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[Best]) -> dict[str, Any]:
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
     sizes           in words
@@ -31,7 +31,6 @@ def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[
     and where these stand, as _places() gives it
 
     entries  the best configurations of our kernels; beside: those of libraries and limits
-    used     the kernel that the answer names at the largest size
     """
     known = [best for best in fastest_by_size(entries, study) if best.fastest.peak_fraction]
     sizes = [place_words(best.point, study) for best in known]
@@ -69,7 +68,7 @@ def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[
         "curve": _shares(known),
         "kernels": of_kernels,
         "beside": lines,
-        "ends": _ends(known, of_kernels, lines, used) if known else [],
+        "ends": _ends(_fastest(known[-1], own.values(), study), of_kernels, lines) if known else [],
         "peaks": {
             kind: list(dict.fromkeys(word for word, of in zip(words, kinds, strict=True) if of == kind))
             for kind in dict.fromkeys(kinds)
@@ -81,15 +80,21 @@ def _shares(found: Sequence[Best | None]) -> Shares:
     return [best.fastest.peak_fraction if best else None for best in found]
 
 
-def _ends(
-    known: Sequence[Best], of_kernels: Mapping[str, Shares], lines: Sequence[Mapping[str, Any]], used: str
-) -> list[dict[str, Any]]:
-    """The names at the last size: the answer's kernel, the lines beside it, and other kernels where they fit."""
-    fastest, last = known[-1].kernel, known[-1].fastest.peak_fraction or 0.0
-    of_used = of_kernels.get(used, [None])[-1]
-    name = used if of_used and of_used * (1 + LITTLE) >= last else fastest
-    ends = [("best", name, last), *((line["kind"], line["words"], line["shares"][-1]) for line in lines)]
-    ends += [("", kernel, shares[-1]) for kernel, shares in of_kernels.items() if kernel != name]
+def _fastest(first: Best, own: Iterable[Sequence[Best | None]], study: StudySettings) -> list[str]:
+    """The fastest kernel at the last size, and those that tie with it; limits are none of these."""
+    allowed = (one for found in own if (one := found[-1]) and not one.undefined and one.kernel not in study.limits)
+    tied = (one.kernel for one in allowed if do_tie(one.fastest.time, first.fastest.time))
+    return list(dict.fromkeys([first.kernel, *tied]))
+
+
+def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The names at the last size: of the fastest, which come first, of the lines beside it, and others where they fit.
+
+    names  the fastest of our kernels there, and those that tie with it
+    """
+    ends = [("best", list_texts(names, 2), own[names[0]][-1])]
+    ends += [(line["kind"], line["words"], line["shares"][-1]) for line in lines]
+    ends += [("", kernel, shares[-1]) for kernel, shares in own.items() if kernel not in names]
     shown: list[dict[str, Any]] = []
     for kind, words, share in ends:
         if share is not None and (kind or all(abs(share - other["share"]) >= _APART for other in shown)):

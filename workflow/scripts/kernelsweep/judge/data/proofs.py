@@ -108,15 +108,13 @@ def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
 def proofs_in_words(proofs: Proofs) -> str:
     """Such as "57 of 60 kernels, nothing found at 1,203 points; 2 of undefined behaviour; 1 not checked: matmul/mma".
 
-    Kernels with mistakes, checked in part, and with notes are named, too.
+    Kernels with mistakes, checked in part, and with notes are named, too: "2 of 2 kernels with mistakes: a/b and a/c".
     """
     proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
     points = sum(proof.fewest_points for proof in proven.values())
     by_sanitizer = sum(not proof.is_of_emulator for proof in proven.values())
     by = f", {by_sanitizer} of them by compute-sanitizer" if by_sanitizer else ""
-    words = [f"{len(proven)} of {len(proofs)} kernels{by}, nothing found at {points:,} points"]
     undefined = {name for name, proof in proofs.items() if proof.expected and not proof.mistakes}
-    words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
     others = {name: proof for name, proof in proofs.items() if name not in proven and name not in undefined}
     groups = {
         "with mistakes": [name for name, proof in others.items() if proof.mistakes],
@@ -124,8 +122,12 @@ def proofs_in_words(proofs: Proofs) -> str:
         "checked in part": [name for name, proof in others.items() if not (proof.unchecked or proof.mistakes)],
         "with notes": [name for name, proof in proofs.items() if proof.noted],
     }
-    named = {how: list_texts(list(map("/".join, names))) for how, names in groups.items() if names}
-    return "; ".join([*words, *(f"{len(groups[how])} {how}: {names}" for how, names in named.items())])
+    named = [
+        (len(names), f" {how}: {list_texts(list(map('/'.join, names)))}") for how, names in groups.items() if names
+    ]
+    found = [(len(proven), f"{by}, nothing found at {points:,} points"), (len(undefined), " of undefined behaviour")]
+    first, *more = [*((count, how) for count, how in found if count), *named] or found[:1]
+    return "; ".join([f"{first[0]} of {len(proofs)} kernels{first[1]}", *(f"{count}{how}" for count, how in more)])
 
 
 def in_words(row: CsvRow) -> str:

@@ -68,6 +68,10 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
     is_right = all(outcome.is_right for outcome in outcomes) and not any(status.errors for status in newest.values())
     last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
+    provenance, others = (whole or last).provenance, dict[str, list[str]]()
+    for study, status in newest.items():
+        if (one := status.studies[study].provenance or status.provenance) != provenance:
+            others.setdefault(one, []).append(study)
     together = [*whole.studies.values()] if whole else []
     return {
         "name": name,
@@ -79,7 +83,7 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         if whole and len(together) < len(newest)
         else "",
         "counted": when(last.made),
-        "provenance": (platform.whole or last).provenance,
+        "provenance": "; ".join([provenance, *(f"{', '.join(names)} {one}" for one, names in others.items())]),
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
         "older": list(filter(None, (_older(status, platform, results) for status in platform.statuses))),
         "studies": [_study_row(study, platform, results, study in uncounted) for study in newest],
@@ -95,7 +99,6 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     if whole and whole not in current:
         # Only a study of the run of all has another result there.
         remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
-        remark = "from other runs: see its page" if status.provenance != whole.provenance else remark
     if is_uncounted:
         remark = f"out of date; to renew it: {COMMAND} {study}"
     elif outcome.edited:
@@ -117,6 +120,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "failed": outcome.failed,
         "fault": outcome.fault,
         "claims": outcome.claims,
+        "kind": outcome.kind,
         "answer": outcome.answer,
         "curve": "".join(joined),
         "dots": "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
@@ -135,8 +139,10 @@ def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:
 
 
 def _counts(outcomes: Sequence[StudyOutcome], what: str = "") -> str:
-    right, run, skipped = (sum(getattr(one, kind) for one in outcomes) for kind in ("right", "run", "skipped"))
-    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "")
+    kinds = ("right", "run", "skipped", "excused")
+    right, run, skipped, excused = (sum(getattr(one, kind) for one in outcomes) for kind in kinds)
+    undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
+    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "") + undefined
 
 
 def _page(status: Status | None, base: Path, study: str = "") -> str:

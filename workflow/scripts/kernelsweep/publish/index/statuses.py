@@ -34,6 +34,9 @@ class StudyOutcome:
                 size, from the first of the "sizes" to the last, and that of all "kernels"; empty without times
     failed      a sentence for each kernel with failed points
     claims      the number of claims on it with each kind of verdict
+    excused     its points with another result, which undefined behaviour explains
+    provenance  where its numbers come from
+    kind        the element type and the like that the answer holds for, of those that were swept; "" for all
     files       those with its points, in the platform's folder: others may be of kernels that it has no more
     """
 
@@ -46,6 +49,9 @@ class StudyOutcome:
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
     failed: Sequence[str] = field(default=(), compare=False)
     claims: Mapping[str, int] = field(default_factory=dict, compare=False)
+    excused: int = field(default=0, compare=False)
+    provenance: str = field(default="", compare=False)
+    kind: str = field(default="", compare=False)
     files: Sequence[str] = field(default=(), compare=False)
 
     @property
