@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,7 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     kernel = load_study("stepwise", ROOT).kernels["strided_index"]
     one = point(64, 64, dtype="float32")
     task = compiled(kernel, [one], tmp_path).task("", Protocol(None, seed=1))
-    trace = Tracer(task, kernel.path.read_text()).trace(one, instantiation(kernel, one), WARPS)
+    trace = Tracer(task).trace(one, instantiation(kernel, one), WARPS)
     # The load, a store, two loads and a store in each of the tree's six steps, and the block's result.
     rows = rows_of(trace.warps)
     assert [row.memory for row in rows] == ["global", *["shared"] * 8, "global"]
@@ -204,6 +205,9 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     assert lanes == [[32, 32], [32, 32], *([lanes, 0] for lanes in (32, 16, 8, 4, 2, 1, 1, 1))]
     # The active threads are neighbours; their elements are not: every second one, then every fourth one is written.
     assert [sorted(row.elements(0, loads=False)) for row in rows[2:4]] == [list(range(0, 64, step)) for step in (2, 4)]
+    # Compilers load the operands of a sum in either order.
+    swapped = [replace(trace.warps[0][0], array=array) for array in "yx"]
+    assert [row.array for row in rows_of([swapped])] == ["x", "y"]
     drawing = draw("strided_index", "64 elements", trace)
     assert drawing.count("<path") > 20 and "3 bank conflicts" in drawing
     assert ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"

@@ -30,7 +30,7 @@ def pictures(
         return [empty(step["name"], "The kernel could not be compiled.") for step in steps]
     points = [Point(step["point"]) for step in steps]
     task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=plan.seed))
-    tracer = Tracer(task, kernel.path.read_text(encoding="utf-8"))
+    tracer = Tracer(task)
     drawings = []
     for step, point in zip(steps, points, strict=True):
         variant = instantiation(kernel, point)

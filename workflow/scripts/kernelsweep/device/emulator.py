@@ -58,7 +58,7 @@ class TracedRequest:
     """One request of the traced warp, in terms of the source.
 
     memory  "global" or "shared"
-    array   the name of the kernel's parameter or of the shared array
+    array   the problem's name of the array, or the shared array's
     moment  the number of synchronisations of the block before it
     places  bytes from the array's start, one a lane; None for an inactive lane
     """
@@ -84,8 +84,7 @@ class _Allocation:
 class EmulatorPlatform(Platform):
     """The CPU as a platform: device memory is host memory, each call runs at once, and blocks one after another.
 
-    parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
-    threads     of a block of the first launch since watch()
+    threads  of a block of the first launch since watch()
     """
 
     has_clock = False
@@ -103,7 +102,6 @@ class EmulatorPlatform(Platform):
         }
 
     def __init__(self) -> None:
-        self.parameters: dict[int, tuple[str, int]] = {}
         # Since watch(): the entries of a unit that were launched, each with the most dynamic shared memory it got.
         self._launched: dict[EmulatedUnit, dict[int, int]] = {}
         self.threads = 0
@@ -127,7 +125,6 @@ class EmulatorPlatform(Platform):
         }
 
     def watch(self, filling: int | None = None) -> None:
-        self.parameters.clear()
         self._filling = filling
         self._used, self._launched, self._kept, self._checks, self.threads = [], {}, [], True, 0
 
@@ -327,9 +324,6 @@ class EmulatorPlatform(Platform):
         launched[entry] = max(shared_bytes, launched.get(entry, 0))
         arrays = [(array.offset, array.size) for array in unit.shared_arrays[entry] if array.size]
         unit.set_shared(arrays, unit.lines.guards)
-        for parameter, argument in enumerate(arguments):
-            if not isinstance(argument, np.generic):
-                self.parameters[argument.ctypes.data] = (variant, parameter)
         passed = list(map(_passed, arguments))
         unit.set_schedule(self._order)
         together = EmulatedAttributes(attributes.cluster, attributes.cooperative, attributes.programmatic)

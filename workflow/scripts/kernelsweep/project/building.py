@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from math import prod
@@ -15,7 +15,13 @@ from kernelsweep.device.emulator import MULTIPROCESSORS
 from kernelsweep.device.kinds import GPU, kind_of
 from kernelsweep.errors import BuildError
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
-from kernelsweep.observe.chosen_points import PicturedStep, nearest_point, pictured_steps, points_to_profile
+from kernelsweep.observe.chosen_points import (
+    DRAWN_BLOCK,
+    PicturedStep,
+    nearest_point,
+    pictured_steps,
+    points_to_profile,
+)
 from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
 from kernelsweep.study.kernel_sweep import KernelSweep, units
@@ -43,7 +49,7 @@ def counted(project: Project, study: str, kernel: str) -> list[Point]:
     platform = _NO_PLATFORM if of_study.settings.steps else EMULATOR
     swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
     restrictions = restrictions_of(of_study, kernel)
-    settings = _of_small_problem(project, of_study)
+    settings = _of_small_problem(project, of_study, swept[0])
     sweep = KernelSweep(
         source, swept, MULTIPROCESSORS, restrictions, EMULATOR, settings.tied, searched=bool(settings.search)
     )
@@ -55,12 +61,18 @@ def counted(project: Project, study: str, kernel: str) -> list[Point]:
     return [nearest] if nearest else []
 
 
-def _of_small_problem(project: Project, study: Study) -> StudySettings:
-    """A study's settings, whose reference point has few elements, or the sizes that config.yaml's `axes` name."""
+def _of_small_problem(project: Project, study: Study, axes: Mapping[str, Sequence[Any]]) -> StudySettings:
+    """A study's settings, whose reference point has few elements, but those of a block if any of `axes` has.
+
+    Sizes that config.yaml's `axes` name stay.
+    """
     reference, named = dict(study.settings.reference), project.config.axes
     sizes = [axis for axis in study.problem.size_axes if isinstance(reference.get(axis), int)]
     given = {axis: max(named[axis]) for axis in sizes if axis in named}
     reference |= given
+    if not given and prod(reference[axis] for axis in sizes) < DRAWN_BLOCK:
+        fill = {axis: [value for value in axes[axis] if value ** len(sizes) >= DRAWN_BLOCK] for axis in sizes}
+        reference |= {axis: values[0] for axis, values in fill.items() if values}
     while not given and prod(reference[axis] for axis in sizes) > _MOST_ELEMENTS:
         reference |= {axis: reference[axis] // 2 for axis in sizes}
     return study.settings.changed(reference=reference)

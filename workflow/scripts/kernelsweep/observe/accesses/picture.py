@@ -68,6 +68,11 @@ class Row:
         return [each for warp in self.warps for each in warp]
 
     @property
+    def stores_only(self) -> bool:
+        """Whether no lane loads."""
+        return all(each.operation != "load" for each in self.requests)
+
+    @property
     def unit(self) -> int:
         """The size of an element in bytes."""
         return min(each.size for each in self.requests)
@@ -115,7 +120,7 @@ def _drawing(title: str, width: float, height: float, parts: Sequence[str], fold
 
 
 def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
-    """The rows from top to bottom. A load after a store of the same step begins a row: that step is written out."""
+    """The rows from top to bottom: of a step, loads first, by name. A load after a store of a step begins a row."""
     moments = sorted({request.moment for warp in warps for request in warp})
     rows: dict[tuple[int, int, str, str], Row] = {}
     for number, warp in enumerate(warps):
@@ -129,7 +134,7 @@ def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
                 step = moments.index(moment)
                 row = Row(step + 1, request.memory, request.array, [[] for _ in warps])
                 rows.setdefault((step, turn, request.memory, request.array), row).warps[number].append(request)
-    return sorted(rows.values(), key=lambda row: row.step)
+    return [row for _, row in sorted(rows.items(), key=lambda item: (*item[0][:2], item[1].stores_only, item[0][3]))]
 
 
 def cost(row: Row) -> tuple[str, bool]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.device.emulator import LANES, UNIT_OF_METRIC, EmulatorPlatform, TracedRequest
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.point.runner import Runner
@@ -36,13 +34,11 @@ class Trace:
 class Tracer:
     """Traces the accesses of one kernel's points."""
 
-    def __init__(self, task: KernelTask, source: str) -> None:
-        """`source` is the kernel file's text, for the names of the kernel's parameters."""
+    def __init__(self, task: KernelTask) -> None:
         self._platform = EmulatorPlatform()
         # One run, because a second run would be traced with the first; no samples, because nothing is timed.
         once = replace(task.protocol, repeated_runs=1, sampling=None)
         self._runner = Runner(self._platform, replace(task, protocol=once))
-        self._source = source
 
     def trace(self, point: Point, variant: str, most_warps: int) -> Trace:
         """The accesses of block 0's first warps, for which the point runs once each."""
@@ -64,11 +60,7 @@ class Tracer:
         return self._runner.run(VisitRequest(point, variant))
 
     def _array_name(self, address: int) -> str:
-        """The name of the kernel's parameter, or of the array where the source doesn't show the parameter's."""
-        variant, parameter = self._platform.parameters[address]
-        head = kernel_heads(self._source).get(variant.partition("<")[0].rpartition("::")[2])
-        if head and parameter < len(head.parameters):
-            return str(re.findall(r"\w+", head.parameters[parameter])[-1])
+        """The problem's name of an array. Of several launches, each may have another parameter for it."""
         return next(name for memory, name, _ in self._runner.memory.buffers() if memory.ctypes.data == address)
 
 
