@@ -160,6 +160,10 @@ def test_a_comparison_with_the_version_before_an_edit() -> None:
     assert not wrong.right and "WRONG RESULTS: 4 points" in repr(wrong)
     Path("scaled.cu").write_text(KERNEL, encoding="utf-8")
     assert "taken back" in repr(edited.compare(folder="kept"))
+    broken, none_right = KERNEL.replace("i < n", "i < n - 1"), "no other version gave right results"
+    for text, told in ((broken, "nor known to have been right"), (KERNEL, none_right)):
+        Path("scaled.cu").write_text(text, encoding="utf-8")
+        assert told in repr(edited.compare(folder="repaired"))
 
 
 def test_pairs_decide_where_there_is_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
 NO_RECORD = "not edited since they were first measured"
+FAILED_BEFORE = "no other version gave right results"
 NOT_BEFORE = "not measured before the edit"
 SAME_CODE = "the edit left the machine code as it was"
 TAKEN_BACK = "the edit was taken back"
@@ -231,7 +232,8 @@ def _own_and_previous(
     others = [record for record in visited if record.right and record not in same]
     own = replace(own, first=min(record.first for record in same)) if own else None
     if not others:
-        return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD
+        reason = NO_RECORD if len(same) == len(visited) else FAILED_BEFORE
+        return own, SAME_CODE if own and own.source != row["source_sha256"] else reason
     latest = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
     if latest:
         return own, latest
