@@ -6,13 +6,16 @@ runs.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[3]
-# What a user types before a target, without a GPU and with one, in a checkout or after an installation.
+# What a user types before a target, without a GPU and with one, in a checkout, beside it or after an installation.
 _INSTALLED = HOME.parts[-2:] == ("kernelsweep", "home")
-COMMAND = "kernelsweep" if _INSTALLED else "uv run snakemake"
-GPU_COMMAND = "kernelsweep" if _INSTALLED else "uv run --extra gpu snakemake"
+_FROM = "" if Path.cwd() == HOME else f" --project {os.path.relpath(HOME)}"
+_SNAKEMAKE = f"snakemake -s {os.path.relpath(HOME)}/Snakefile" if _FROM else "snakemake"
+COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} {_SNAKEMAKE}"
+GPU_COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} --extra gpu {_SNAKEMAKE}"
 EMULATOR_HEADERS = "emulator/cpp"
 HEADERS = "kernels/include"
 
