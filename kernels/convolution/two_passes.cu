@@ -1,7 +1,7 @@
 // Two passes: the first launch filters the rows into a second image, the second launch filters that image's columns.
 //
-// The filter is the product of a row and a column, so 2 * (2 * RADIUS + 1) multiplications do what `direct` does by their
-// square. The price is one more image to write and to read.
+// The filter is the product of a row and a column, so 2 * (2 * RADIUS + 1) multiplications do what `direct` does with
+// (2 * RADIUS + 1)^2. The price is one more image to write and to read.
 
 #include "weights.cuh"
 
