@@ -210,7 +210,7 @@
   // A scale of an axis' values: to scale for numbers, evenly spaced for categories.
   function scaleOf(axis, places, range) {
     const numbers = scaled(axis, places);
-    if (!numbers) return d3.scalePoint().domain(places).range(range).padding(0.5);
+    if (!numbers) return d3.scalePoint().domain(places).range(range).padding(isNarrow() ? 0.25 : 0.5);
     const wide = d3.scaleLinear().domain([numbers.at[0], numbers.at.at(-1)]).range(range);
     return (place) => wide(numbers.at[places.indexOf(place)]);
   }
