@@ -78,7 +78,8 @@ def test_every_study_has_its_steps_and_tables(study: str) -> None:
     data, table = recorded(study), study_table(recorded(study))
     assert list(story(study)) == [step.label for step in story_of(data)]
     text = as_markdown(table_text(table, data))
-    assert all(f"| `{kernel}`" in text for kernel in table["kernel"])
+    # A table of names alone is left out.
+    assert all((f"| `{kernel}`" in text) is not data.compares_outputs for kernel in table["kernel"])
     for of_paper in (short_text(table, data), best_table(data), counters_table(data)):
         assert as_latex(of_paper)
 

@@ -106,8 +106,10 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
     heads = {column.header: column.right for column in columns}
     rows = zip(*(column.cells for column in columns), strict=True)
     notes = [f"<sup>{mark}</sup> {note}  " for mark, note in enumerate(text.notes, start=1)]
-    body = ["", text.provenance, "", markdown_table(heads, rows), "", *notes, *([""] if notes else [])]
-    return [f"{heading} {text.title}", *body, text.explanation, ""]
+    # Names alone say nothing.
+    table = [markdown_table(heads, rows), ""] if text.columns or text.notes else []
+    notes += [""] if notes else []
+    return [f"{heading} {text.title}", "", text.provenance, "", *table, *notes, text.explanation, ""]
 
 
 def as_latex(text: TableText | str) -> str:
