@@ -1,5 +1,5 @@
-// Step 7, cascaded: as `completely_unrolled`, but each thread adds many elements, a grid's width apart, before the tree
-// begins, instead of two.
+// Each thread adds many elements, a grid's width apart, before its block's tree begins. This is step 7 of the study
+// `stepwise`; in step 6, `completely_unrolled`, a thread adds two.
 //
 // The grid no longer grows with the array. More of the work is plain additions, one per element, and less of it is trees
 // and barriers. A second launch of one block ends it.
