@@ -10,7 +10,7 @@ from typing import Any
 import pandas
 import seaborn
 
-from kernelsweep.judge.claims.claim import FAILS, HOLDS
+from kernelsweep.judge.claims.claim import FAILS, HOLDS, SOME_SIZES, verdict_kind
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
@@ -42,6 +42,7 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     """The figure of rows of claims.csv, each with a published and a measured number."""
     rows = pandas.DataFrame(claims)
     rows["ratio"] = rows["measured"].astype(float) / rows["published"].astype(float)
+    rows["at_some"] = [verdict_kind(verdict) == SOME_SIZES for verdict in rows["verdict"]]
     rows["verdict"] = rows["verdict"].where(rows["verdict"].isin([*COLOURS]), OPEN)
     rows["alike"] = rows.groupby(["source", "source_device", "verdict", "ratio"])["ratio"].transform("size")
     sources = dict([*rows.groupby(["source", "source_device"], sort=False)])
@@ -50,7 +51,8 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     for of in sources.values():
         most = of["alike"].max()
         words = f"{(of['verdict'] == HOLDS).sum()} of {len(of)} hold"
-        hold.append(f"{words}\n{most} are one dot" if most >= MANY else words)
+        words += f"\n{some} at some sizes" if (some := of["at_some"].sum()) else ""
+        hold.append(f"{words}\n{most} in one dot" if most >= MANY else words)
     lines = len(COLOURS) if is_narrow(width) else 1
     above_in = style.LINE_IN * lines + GAP_IN
     figure, axes, places = row_panel(width, names, [""] * len(names), hold, above_in, row_in=ROW_IN)
@@ -64,7 +66,5 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     above: Any = {"bbox_to_anchor": (0, 1), "bbox_transform": figure.transFigure, "frameon": False, "borderpad": 0.2}
     seaborn.move_legend(axes, "upper left", **above, ncols=len(COLOURS) // lines, title="", handletextpad=0.2)
     message = f"{(rows['verdict'] == HOLDS).sum()} of {len(rows)} published numbers hold here."
-    caption = (
-        f"{device['name']}. A dot per claim that names a number; 1 is as published. A row per source, with its device."
-    )
+    caption = f"{device['name']}. Only claims that name a number, a dot each; 1 is as published. A row per source."
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)
