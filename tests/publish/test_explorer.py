@@ -260,6 +260,7 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
     assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", "read_only", *answered} > {"cub"}
+    assert {"2²⁰", "2²⁰+3", "2²⁸+3"} <= {*all_of(driver, ".chart svg > g > text")}, "each mark's size"
     # Each that is ticked has a colour of its own, also ten kernels further on; its box has the same.
     view_of(driver, recorded_page, "study=bandwidth_bound&kernels=vector_loads,last_block,work_counter")
     colours = all_of(driver, ".chart g[data-kernel][fill]", "fill")

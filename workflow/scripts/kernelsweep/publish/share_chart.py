@@ -113,7 +113,8 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
     """Where sizes stand, as in figures: sizes that differ on the last axis alone are neighbours.
 
     places       from 0 to 1
-    labels       the value on the last axis that varies, whose title is `across`: its `words` and its `place`
+    labels       the value on the last axis that varies, whose title is `across`: its `words`, its `place`, and
+                 whether it `is_near` to one that a line joins
     groups       the same for the other axes, of neighbours that are equal on these; none if there is one group
     runs, apart  the numbers of sizes that each line joins, and of those that none does
     """
@@ -122,7 +123,7 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
     outer = [axis for axis in axes if axis not in inner]
     groups = [[*group] for _, group in groupby(range(len(points)), lambda at: [points[at][axis] for axis in outer])]
     places: list[float] = []
-    runs, apart, named = [], [], []
+    runs, apart, near, named = [], [], set[int](), []
     for group in groups:
         at, joins = places_of([points[number][inner[-1]] for number in group] if inner else [""], len(inner) > 1)
         start, length = (places[-1] + 1 if places else 0.0), at[-1] - at[0] or 1.0
@@ -130,13 +131,14 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
         run = [number for number, joined in zip(group, joins, strict=True) if joined]
         runs += [run] if len(run) > 1 else []
         apart += [number for number in group if len(run) < 2 or number not in run]
+        near |= {number for number in group if len(run) > 1 and number not in run}
         named.append((size_words({axis: points[group[0]][axis] for axis in outer}), (start + places[-1]) / 2))
     wide = places[-1] if places and places[-1] else 1.0
     return {
         "places": [place / wide for place in places],
         "labels": [
-            {"words": _on_axes(inner, point), "place": place / wide}
-            for point, place in zip(points, places, strict=True)
+            {"words": _on_axes(inner, point), "place": place / wide, "is_near": number in near}
+            for number, (point, place) in enumerate(zip(points, places, strict=True))
         ],
         "across": title_of(inner[0], study.titles) if inner else "",
         "groups": [{"words": words, "place": place / wide} for words, place in named] if len(named) > 1 else [],

@@ -87,7 +87,7 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
             seaborn.lineplot(joined, **look, units="unit", estimator=None, linewidth=width)
         kinds = {"style": "line", "markers": markers} if has_name else {}
         seaborn.scatterplot(some, **look, **kinds, s=mark**2, linewidth=0.3, zorder=2.5)
-        axes.vlines(some["at"], some["low"], some["high"], colors=[*some["line"].map(colours)], linewidth=min(width, 1.1))
+        axes.vlines(some["at"], some["low"], some["high"], colors=[*some["line"].map(colours)], linewidth=1.1)
 
 
 def _tick(axis: Axis, low: float, high: float, room_in: float, is_log: bool) -> None:

@@ -7,12 +7,12 @@
   const COLOURS = ["#1f77b4", "#d9601a", "#0d9668", "#c2569a", "#8f6fd6", "#9c7a14", "#d1453b", "#1591a3", "#6b7785", "#5b8f1f"];
   const LINES = "lines", POINTS = "points", MAP = "map";
   const VIEWS = { [LINES]: "best over configurations", [POINTS]: "every point", [MAP]: "heat map" };
-  const KERNEL = "kernel", BEST = "best", HEIGHT = 420, NEAR = 40;
+  const KERNEL = "kernel", BEST = "best", HEIGHT = 432, NEAR = 40;
   // The properties of a mark that the page's style sheet sets.
   const LOOK = ["fill", "stroke", "strokeWidth", "opacity", "fontFamily", "fontSize"];
   // A tick of a hundred thousand or more is that much wider.
   const LARGE = 1e5, WIDER = 18;
-  const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
+  const MARGIN = { left: 64, right: 16, top: 12, bottom: 56 };
   // As in the figures: the room above the largest value, and that around ratios; an axis is logarithmic where its ends
   // are further apart than this factor; and values that are nearer to each other than this part of their mean distance
   // are too near.
@@ -215,7 +215,7 @@
     return (place) => wide(numbers.at[places.indexOf(place)]);
   }
 
-  // As many of an axis' labels as fit.
+  // As many of an axis' labels as fit; below these, the ones that no line joins, such as 2²⁰+3.
   function fitting(axis, places, scale, room) {
     let last = -Infinity;
     return places.filter((place) => {
@@ -227,10 +227,11 @@
 
   function labels(area, axis, places, scale, isUp) {
     const height = HEIGHT - MARGIN.bottom, room = isUp ? () => 16 : (text) => 7.5 * text.length + 12;
-    const shown = fitting(axis, places, scale, room);
-    area.svg.append("g").selectAll("text").data(shown).enter().append("text").text((place) => axis.labels[place])
+    const shown = fitting(axis, places, scale, room), joined = (!isUp && scaled(axis, places)?.joined) || [];
+    const lower = fitting(axis, places.filter((place, number) => joined[number] === false && !shown.includes(place)), scale, room);
+    area.svg.append("g").selectAll("text").data([...lower, ...shown]).enter().append("text").text((place) => axis.labels[place])
       .attr("text-anchor", isUp ? "end" : "middle")
-      .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + 18));
+      .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + (lower.includes(place) ? 32 : 18)));
   }
 
   // The drawn axes that say which problem is solved.
