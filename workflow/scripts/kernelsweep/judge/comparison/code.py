@@ -77,7 +77,7 @@ def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path
     if not (before and after):
         return []
     if before == after:
-        return [f"The edit did not change {step}'s memory accesses.", ""]
+        return [f"Before and after the edit, the same lanes of {step} access the same elements.", ""]
     folder.mkdir(exist_ok=True)
     links = []
     for side, picture in {"before": before, "after": after}.items():
