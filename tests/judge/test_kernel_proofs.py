@@ -75,3 +75,11 @@ def test_an_access_that_makes_a_result_wrong_is_told_once(tmp_path: Path) -> Non
         f"The check of unrolling/a failed: bounds (emulator), at n 5: {message}.",
         "The check of unrolling/b failed: result (emulator), at n 5: 3 of 5 elements are wrong.",
     ]
+    wrong = {"study": "unrolling", "kernel": "a", "status": "wrong_result", "flags": ""}
+    told = row_counts([{**wrong, "message": f"the values are right, but {message}"}])
+    assert (
+        "unrolling/a" not in " ".join(proof_errors(proofs, told))
+        and not unproven(proofs, told)["Mistakes in kernels"][1:]
+    )
+    # Another access, as of the emulator beside a GPU's wrong values, is told.
+    assert proof_errors(proofs, row_counts([{**wrong, "message": "at [0] expected 1"}])) == proof_errors(proofs)

@@ -260,7 +260,7 @@ def run_answer(
     text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
-    errors = [*incomplete, *proof_errors(proofs, counted.points)]
+    errors = [*incomplete, *proof_errors(proofs, counted)]
     if failed:
         others = [one.kernel for one in failed[_LISTED_KERNELS:]]
         more = [f"And points of {', '.join(others)}."] if others else []

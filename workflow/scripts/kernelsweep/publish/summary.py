@@ -50,7 +50,7 @@ def summary_text(
         "Skipped": skipped,
         **missing_metrics(metrics),
         "Not run": not_run,
-        **unproven(proofs or {}, counted.points),
+        **unproven(proofs or {}, counted),
         **explained_findings(proofs or {}),
         "Wrong in an earlier run": [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong],
     }
@@ -178,7 +178,7 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
     return markdown(
         __file__,
         "failed",
-        unproven=sections(unproven(proofs, counted.points)),
+        unproven=sections(unproven(proofs, counted)),
         failures=failed,
         all_right="" if failed else _all_right(counted),
         expected=sections(explained_findings(proofs)),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, PROOF_COLUMNS, VALUES_RIGHT, each_row
@@ -136,16 +137,16 @@ def in_words(row: CsvRow) -> str:
     return f"{row['study']}/{row['kernel']}{check}: {row['message']}"
 
 
-def proof_errors(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
+def proof_errors(proofs: Proofs, counted: RowCounts | None = None) -> list[str]:
     """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines.
 
-    named  as unproven() takes it
+    counted  as unproven() takes it
     """
     return [
         f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
         for row in _each_once({row["check"]: row for row in reversed(proof.mistakes)}.values())
-        if not _is_named(row, named)
+        if not _is_told(row, counted)
     ]
 
 
@@ -165,17 +166,18 @@ def tool_errors(proofs: Proofs) -> list[str]:
 _LISTED = 4
 
 
-def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> dict[str, list[str]]:
+def unproven(proofs: Proofs, counted: RowCounts | None = None) -> dict[str, list[str]]:
     """Lists by title: mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged.
 
-    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not listed
-           again, nor a kernel that did not compile
+    counted  the points, of which the reader finds the failed ones elsewhere: such a result is not listed again, nor the
+             same access out of bounds, nor a kernel that did not compile
     """
     mistakes, missing, in_part, notes = [], [], [], []
+    points = counted.points if counted else {}
     for proof in proofs.values():
-        mistakes += _listed([row for row in proof.mistakes if not _is_named(row, named)])
+        mistakes += _listed([row for row in proof.mistakes if not _is_told(row, counted)])
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
-        is_built = not any((row["study"], row["kernel"], "build_failed") in named for row in proof.missing)
+        is_built = not any((row["study"], row["kernel"], "build_failed") in points for row in proof.missing)
         missing += _listed([row for row in proof.missing if row["check"] in unchecked]) if is_built else []
         in_part += _listed(proof.in_part)
         notes += _listed(proof.noted)
@@ -216,8 +218,13 @@ def expected_lines(proofs: Proofs) -> list[str]:
     ]
 
 
-def _is_named(row: CsvRow, named: Container[tuple[str, str, str]]) -> bool:
-    return row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named
+def _is_told(row: CsvRow, counted: RowCounts | None) -> bool:
+    """Whether the failed points, which the reader finds by name, tell the same: any result, the first one's message."""
+    if counted is None or row["check"] == "result":
+        return counted is not None and (row["study"], row["kernel"], row["finding"]) in counted.points
+    failed = counted.first_failed.get((row["study"], row["kernel"]), ())
+    first = min(failed, key=lambda one: one["status"] != "wrong_result", default={"message": ""})["message"]
+    return bool(first) and row["message"].endswith(f": {first.replace(VALUES_RIGHT, '')}")
 
 
 def _first_of_each_tool(rows: list[CsvRow]) -> Iterable[CsvRow]:
