@@ -138,7 +138,8 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     right, run, excused, skipped = (sum(getattr(study, kind) for study in studies) for kind in kinds)
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
-    lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
+    of = f"{studies[0].study}: " if len(studies) == 1 else ""
+    lines = [f"{verdict}. {of}{right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     if edited := [f"{study.study}/{kernel}" for study in studies for kernel in study.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
     if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
