@@ -15,7 +15,7 @@ from checkout import ROOT
 from planted_mistakes import BY_STUDY, ON_EMULATOR, PLANTED, RIGHT, SIZE, write_repository
 from workflow_runs import snakemake
 
-from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
+from kernelsweep.results import CHECKS, PROOF_COLUMNS, VALUES_RIGHT, read_rows
 
 # One run of the pipeline has all kernels.
 pytestmark = pytest.mark.xdist_group("planted_proofs")
@@ -104,6 +104,7 @@ def test_a_planted_mistake_is_found_and_named(planted: Run, study: str, mistake:
     named = f"The check of {study}/{mistake} failed: {check} (emulator), {message}."
     assert (
         named in told
+        or f"  {message.partition(': ')[2]}\n" in told.replace(VALUES_RIGHT, "")
         or (check == "result" and re.search(f"^{study}/{mistake}: .* wrong$", told, re.MULTILINE))
         or (check == "result" and re.search(rf"^And points of .*\b{study}/{mistake}\b", told, re.MULTILINE))
     ), told

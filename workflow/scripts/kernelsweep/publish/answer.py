@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
 
@@ -261,7 +261,9 @@ def run_answer(
     text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
-    errors = [*incomplete, *proof_errors(proofs, counted)]
+    shown = {one.kernel for one in failed[:_LISTED_KERNELS]}
+    told = {kernel: rows for kernel, rows in counted.first_failed.items() if "/".join(kernel) in shown}
+    errors = [*incomplete, *proof_errors(proofs, replace(counted, first_failed=told))]
     if failed:
         others = [one.kernel for one in failed[_LISTED_KERNELS:]]
         more = [f"And points of {', '.join(others)}."] if others else []
