@@ -269,7 +269,7 @@ def test_a_run_gives_rows_and_fails_for_what_was_found(
     run = snakemake(project, "results/emulator/sanitizer/.verdict")
     assert run.returncode != 0
     said = " ".join(run.stdout.split())
-    assert "1 with mistakes: warp_shuffle/shuffle; 1 not checked: warp_shuffle/global_memory" in said
+    assert "1 of 2 kernels with mistakes: warp_shuffle/shuffle; 1 not checked: warp_shuffle/global_memory" in said
     assert "warp_shuffle/shuffle, races (racecheck): " in run.stdout and "508 hazards" in run.stdout
     rows = {}
     for kernel in ("global_memory", "shuffle"):
