@@ -75,7 +75,8 @@ with logged(snakemake):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
     kinds = [(claim.claim.study, verdict_kind(claim.verdict)) for claim in judged]
-    provenances = {name: read_device(inputs.device, [name])["provenance"] for name in studies}
+    own = {name: device["by_study"].get(name, {}) for name in studies}
+    provenances = {name: of.get("provenance", device["provenance"]) for name, of in own.items()}
     of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(counted, planned, lambda row: since_right(dict(row), folder, store))

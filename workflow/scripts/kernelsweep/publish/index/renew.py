@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import read_json
 from kernelsweep.home import COMMAND
 from kernelsweep.publish.html_text import html_text
@@ -68,10 +69,9 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
     is_right = all(outcome.is_right for outcome in outcomes) and not any(status.errors for status in newest.values())
     last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
-    provenance, others = (whole or last).provenance, dict[str, list[str]]()
-    for study, status in newest.items():
-        if (one := status.studies[study].provenance or status.provenance) != provenance:
-            others.setdefault(one, []).append(study)
+    provenance = (whole or last).provenance
+    others = grouped(newest, lambda study: newest[study].studies[study].provenance or newest[study].provenance)
+    others.pop(provenance, None)
     together = [*whole.studies.values()] if whole else []
     return {
         "name": name,
