@@ -7,7 +7,7 @@ rule draw_accesses:
     input:
         kernels=code(platform=EMULATOR).kernel_files,
         included=code(platform=EMULATOR).included_by_kernels,
-        emulator=inputs.emulator_files,
+        emulator=inputs.emulator_runtime,
         problem=code.problem_files,
     output:
         directory(path("accesses")),

@@ -27,7 +27,7 @@ rule build_kernel:
     input:
         kernel=code.kernel_file,
         included=code.included,
-        emulator=inputs.emulator_files,
+        emulator=inputs.emulator_runtime,
     output:
         binary=path("build", suffix="bin"),
         report=path("build", suffix="json"),

@@ -6,7 +6,7 @@ rule prove_kernel:
     input:
         kernel=code.kernel_file,
         included=code.included,
-        emulator=inputs.emulator_files,
+        emulator=inputs.emulator_runtime,
         problem=code.problem_files,
     output:
         proofs=path("kernel_proofs"),

@@ -8,13 +8,14 @@ from functools import cache
 from math import prod
 from typing import Any
 
+from kernelsweep.base.code_hash import code_hash
 from kernelsweep.base.compilers import code_variables
 from kernelsweep.compile import build, nvcc
 from kernelsweep.compile.build import DEFAULT_ARCHITECTURE
 from kernelsweep.device.emulator import MULTIPROCESSORS
 from kernelsweep.device.kinds import GPU, kind_of
 from kernelsweep.errors import BuildError
-from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
+from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, of_home
 from kernelsweep.observe.chosen_points import (
     DRAWN_BLOCK,
     PicturedStep,
@@ -165,6 +166,7 @@ def compiler(project: Project, target: str) -> dict[str, Any]:
         "include": include_folders(project.root),
         "emulator": of_home(EMULATOR_HEADERS, project.root),
         "runtime": path("emulator_runtime", target=target, suffix="o") if target == EMULATOR else None,
+        "emulator_code": code_hash(sorted((HOME / EMULATOR_HEADERS).glob("**/*.h*"))) if target == EMULATOR else None,
         # Not an output: Snakemake deletes those before a job starts, and compiled units must survive.
         "store": path("unit_store"),
     }

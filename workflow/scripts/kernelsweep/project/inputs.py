@@ -56,18 +56,17 @@ def problem_files(project: Project, study: str) -> list[str]:
     return [shown(file, project.root) for file in project.studies[study].problem.files]
 
 
-@cache
-def emulator_files(project: Project, target: str = EMULATOR) -> list[str]:
-    """The emulator's sources and its compiled runtime, if the target is compiled with them."""
-    if target != EMULATOR:
-        return []
-    headers = sorted(shown(file, project.root) for file in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
-    return [*headers, path("emulator_runtime", target=target, suffix="o")]
+def emulator_runtime(project: Project, target: str = EMULATOR) -> list[str]:
+    """The emulator's compiled runtime, if the target is compiled with it.
+
+    Not the sources, which each of a thousand chunks would ask the file system for: the plan has a hash of them.
+    """
+    return [path("emulator_runtime", target=target, suffix="o")] if target == EMULATOR else []
 
 
 def emulator_headers(project: Project, target: str) -> list[str]:
-    """The emulator's sources alone."""
-    return emulator_files(project, target)[:-1]
+    """The emulator's sources."""
+    return sorted(shown(file, project.root) for file in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
 
 
 def included_by_kernels(project: Project, scope: str) -> list[str]:
@@ -106,7 +105,7 @@ def builds(project: Project, target: str, suffix: str) -> list[str]:
 def measured_build(project: Project, platform: str, study: str, kernel: str) -> list[str]:
     """What a kernel that is measured is built from, or its build, if another job compiles it before."""
     if compiles_what_it_measures(project, platform, study):
-        return emulator_files(project, project.target(platform))
+        return emulator_runtime(project, project.target(platform))
     return build(project, platform, study, kernel)
 
 
