@@ -115,9 +115,9 @@ def test_a_matrix_product_is_judged_within_its_bound(
     told = judged(instance, C=wrong)
     assert told is not None
     assert told.startswith(
-        f"C: 2 of 2,304 elements are wrong; the first is C[1, 5]: expected {(A.astype(float) @ B)[1, 5]}"
+        f"C: 2 of 2,304 elements are wrong; the first is C[1, 5]: expected {(A.astype(float) @ B)[1, 5]:.9g}"
     )
-    assert told.endswith(f", found {wrong[1, 5]}") and " (may differ by " in told
+    assert told.endswith(f", found {wrong[1, 5]:.9g}") and " (may differ by " in told
     lost_tile = A[:, :-1] @ B[:-1]
     assert judged(instance, C=lost_tile) is not None
 

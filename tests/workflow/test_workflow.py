@@ -78,9 +78,10 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     run = snakemake(finished, "all")
     assert run.returncode != 0
     last_words = run.stdout.partition("warp_shuffle/shared_memory: all ")[2]
-    assert re.match(r"\d+ points are wrong\n  value: expected .*\n  First at array size 1, ", last_words)
-    assert re.search(r"@@ shared_memory.cu:26 @@\n +-.* = shared\[0\];\n +\+.* = shared\[1\];\n", last_words)
-    assert "warp_shuffle/shuffle: does not compile\n" in last_words
+    place = re.escape("(kernels/warp_shuffle/shared_memory.cu:26)")
+    assert re.match(rf"\d+ points are wrong {place}\n  value: expected .*\n  First at array size 1, ", last_words)
+    assert re.search(r"changed:\n +- .* = shared\[0\];\n +\+ .* = shared\[1\];\n", last_words)
+    assert re.search(r"warp_shuffle/shuffle: does not compile \(kernels/warp_shuffle/shuffle.cu:\d+\)\n", last_words)
     assert "Exception" not in run.stdout
     told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
     first, _, last = run.stdout.partition("Job stats:")

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from textwrap import fill
+from textwrap import dedent, fill
 from typing import Any
 
 from tabulate import tabulate
@@ -18,7 +18,7 @@ from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
-from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
+from kernelsweep.judge.data.proofs import KernelProof, Proofs, mistakes_of, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts, place_text
 from kernelsweep.publish.share_chart import share_chart
@@ -32,6 +32,8 @@ _LOSES = f"  loses: slower than the fastest of all kernels by at most this. Belo
 _WIDEST, _NUMBERS = (18, 18), 22
 # The terminal shows this many failed kernels, and of each so many lines that changed.
 _LISTED_KERNELS, _LISTED_LINES = 10, 6
+
+_KEPT = "What is right is kept: after a correction, the same command runs what was corrected."
 
 # Verdicts on several claims. Claims that were not measured are left out.
 _CLAIMS = {
@@ -139,7 +141,8 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     of = f"{studies[0].study}: " if len(studies) == 1 else ""
-    lines = [f"{verdict}. {of}{right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
+    left_out = f", {skipped:,} skipped" if skipped else ""
+    lines = [f"{verdict}. {of}{right:,} of {run:,} right{left_out}{undefined}; {provenance}"]
     if edited := [f"{study.study}/{kernel}" for study in studies for kernel in study.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
     if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
@@ -148,7 +151,9 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []
-    lines += [fitted(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
+    are_told = all(proof.mistakes for proof in proofs.values())  # as errors
+    checked = "" if are_told else f"  checked for races, bounds, uninitialised reads: {proofs_in_words(proofs)}"
+    lines += [fitted(checked)] if checked else []
     lines += [fitted(f"  {line}") for line in note_lines(proofs)]
     return "\n".join(lines)
 
@@ -261,23 +266,28 @@ def run_answer(
     text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
-    shown = {one.kernel for one in failed[:_LISTED_KERNELS]}
-    told = {kernel: rows for kernel, rows in counted.first_failed.items() if "/".join(kernel) in shown}
-    errors = [*incomplete, *proof_errors(proofs, replace(counted, first_failed=told))]
+    shown = {one.kernel.partition("/")[::2]: one for one in failed[:_LISTED_KERNELS]}
+    told = replace(counted, first_failed={of: rows for of, rows in counted.first_failed.items() if of in shown})
+    errors = [*incomplete]
+    for of, one in shown.items():
+        found = mistakes_of(proofs[of], told) if of in proofs else []
+        errors.append(_with_changes(one, [f"  A check found: {row['message'].partition(': ')[2]}." for row in found]))
+    others = [one.kernel for one in failed[_LISTED_KERNELS:]]
+    errors += [f"And points of {', '.join(others)}."] if others else []
+    errors += proof_errors({of: proof for of, proof in proofs.items() if of not in shown}, told)
     if failed:
-        others = [one.kernel for one in failed[_LISTED_KERNELS:]]
-        more = [f"And points of {', '.join(others)}."] if others else []
-        all_failed = f"{counted.failed.total():,} points failed: see {summary}."
-        errors = [*map(_with_changes, failed[:_LISTED_KERNELS]), *more, *errors, all_failed]
+        errors.append(f"All {counted.failed.total():,} failed points: {summary}. {_KEPT}")
     if counted.run_again:
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
     is_right = all(study.right == study.run for study in studies) and any(study.uses for study in studies)
     return Answer(text, errors, page, f"edit a kernel, then: {COMMAND} compare" if is_right else "")
 
 
-def _with_changes(failure: Failure) -> str:
-    """A failure for the terminal, with the lines that changed since its point was right."""
-    lines = failure.since[:_LISTED_LINES]
-    more = ["..."] if failure.since[_LISTED_LINES:] else []
-    changes = ["  Since it was right, its source has changed:", *(f"    {line}" for line in [*lines, *more])]
-    return "\n".join([f"{failure.sentence}.", *(changes if lines else [])])
+def _with_changes(failure: Failure, findings: Sequence[str]) -> str:
+    """A failure for the terminal: what else checks found, and the lines that changed since its point was right."""
+    lines = [line for line in failure.since if line[0] in "+-" and line[1:].strip()]
+    body = dedent("\n".join(line[1:] for line in lines)).splitlines()
+    shown = [f"    {line[0]} {text}" for line, text in zip(lines, body, strict=True)][:_LISTED_LINES]
+    more = ["    ..."] if lines[_LISTED_LINES:] else []
+    changes = ["  Since it was right, its source has changed:", *shown, *more] if lines else []
+    return "\n".join([f"{failure.sentence}.", *findings, *changes])

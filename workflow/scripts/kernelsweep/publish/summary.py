@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.judge.data.proofs import (
@@ -20,8 +22,9 @@ from kernelsweep.judge.data.row_counts import (
     studies_not_run,
 )
 from kernelsweep.judge.data.words import list_texts, size_text
-from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 from kernelsweep.study.point import in_words
+from kernelsweep.study.settings import StudySettings
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
@@ -107,7 +110,7 @@ class Failure:
     """A kernel with failed points.
 
     kernel   as `study/kernel`
-    file     its source's, from the repository's folder
+    place    its source file from the repository's folder, with the line if the message or the change tells it
     what     how many of its points failed, as a predicate: "all 84 points are wrong"
     message  what is wrong at one of them, or of the compiler
     where    which one that is
@@ -115,7 +118,7 @@ class Failure:
     """
 
     kernel: str
-    file: str
+    place: str
     what: str
     message: str
     where: str
@@ -124,22 +127,30 @@ class Failure:
     @property
     def sentence(self) -> str:
         """All but the change, in three lines without the last full stop."""
-        return f"{self.kernel}: {self.what}\n  {self.message}\n  {self.where}"
+        return f"{self.kernel}: {self.what} ({self.place})\n  {self.message}\n  {self.where}"
 
 
 def failures(
-    counted: RowCounts, planned: Sequence[PlannedKernel], since: Callable[[CsvRow], Sequence[str]]
+    counted: RowCounts,
+    planned: Sequence[PlannedKernel],
+    studies: Mapping[str, StudySettings],
+    since: Callable[[CsvRow], Sequence[str]],
 ) -> list[Failure]:
     """The kernels with failed points, the worst first.
 
-    since  gives what changed in the source of a row's kernel since that point was right
+    studies  the settings of each, by name
+    since    gives what changed in the source of a row's kernel since that point was right
     """
     files = {(one.study, one.kernel): one.file for one in planned}
     found = []
     for kernel, (example, *_) in _by_kernel(counted).items():
         what, message = _how_many(counted, kernel, example), " ".join(example["message"].split())
-        where = "None of its points ran" if what == _REFUSED else f"First at {_place(example)}"
-        found.append(Failure("/".join(kernel), files.get(kernel, ""), what, message, where, since(example)))
+        where = "None of its points ran" if what == _REFUSED else f"First at {_place(example, studies[kernel[0]])}"
+        file, changes = files.get(kernel, ""), since(example)
+        told = re.search(rf"{re.escape(file)}:\d+", message)
+        changed = re.match(rf"@@ {re.escape(Path(file).name)}(:\d+) ", "".join(changes[:1]))
+        place = told[0] if told else f"{file}{changed[1] if changed else ''}"
+        found.append(Failure("/".join(kernel), place, what, message, where, changes))
     return found
 
 
@@ -158,16 +169,10 @@ def _how_many(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> s
     return f"{count} failed, the first by {example['status'].replace('_', ' ')}"
 
 
-# Axes whose values are not called by the axis' name.
-_CALLED = {"dtype": "element type ", "parameters": "", "arguments": ""}
-
-
-def _place(row: CsvRow) -> str:
-    """ "array size 1, block size 32, element type int32, operation sum, cache cold"."""
-    values = {axis: row.get(axis) for axis in ALL_POINT_COLUMNS}
-    return ", ".join(
-        f"{_CALLED.get(axis, axis.replace('_', ' ') + ' ')}{value}" for axis, value in values.items() if value
-    )
+def _place(row: CsvRow, study: StudySettings) -> str:
+    """The values on a row's axes, without conditions: "array size 1, block size 32, unroll 1, int32, sum"."""
+    values = with_parameters(row)
+    return in_words({axis: values.get(axis) for axis, kind in study.kinds.items() if kind != "condition"})
 
 
 def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -> str:

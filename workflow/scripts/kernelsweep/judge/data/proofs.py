@@ -145,9 +145,14 @@ def proof_errors(proofs: Proofs, counted: RowCounts | None = None) -> list[str]:
     return [
         f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
-        for row in _each_once({row["check"]: row for row in reversed(proof.mistakes)}.values())
-        if not _is_told(row, counted)
+        for row in mistakes_of(proof, counted)
     ]
+
+
+def mistakes_of(proof: KernelProof, counted: RowCounts | None = None) -> list[CsvRow]:
+    """The first finding of each check that must fail the run; counted as unproven() takes it."""
+    first = _each_once({row["check"]: row for row in reversed(proof.mistakes)}.values())
+    return [row for row in first if not _is_told(row, counted)]
 
 
 def _each_once(rows: Collection[CsvRow]) -> list[CsvRow]:

@@ -36,10 +36,11 @@ def difference(
         wrong += places.size
     if not wrong:
         return None
-    values = f"expected {_rounded(expected.part(first, first + 1), actual.dtype, bound is None)[0]}"
+    digits = ".9g" if actual.dtype.kind == "f" and actual.dtype.itemsize <= 4 else ""
+    values = f"expected {_rounded(expected.part(first, first + 1), actual.dtype, bound is None)[0]:{digits}}"
     if bound is not None:
         values += f" (may differ by {float(bound.part(first, first + 1)[0]):.3g})"
-    values += f", found {_plain(actual[first : first + 1])[0]}"
+    values += f", found {_plain(actual[first : first + 1])[0]:{digits}}"
     if actual.size == 1:
         return f"{name}: {values}"
     index = ", ".join(str(int(side)) for side in np.unravel_index(first, shape))
