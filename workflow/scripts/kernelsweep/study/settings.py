@@ -26,10 +26,8 @@ class SettingsRecord(BaseModel):
     # What stands in for required fields that a job wasn't given, until they are deleted.
     stand_ins: ClassVar[Mapping[str, Any]] = {}
 
-    # The docstrings under fields are what editors show.
-    model_config = ConfigDict(
-        defer_build=True, frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    # The docstrings under fields are what editors show; write_schemas.py has them read.
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     @classmethod
     def read(cls, data: Mapping[str, Any], where: str) -> Self:
