@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from queue import SimpleQueue
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.compile.built_unit import BuiltUnit
@@ -29,9 +28,6 @@ from kernelsweep.sweep.visit import Visit
 
 if TYPE_CHECKING:
     from kernelsweep.compile.builder import Builder
-
-# A point that takes longer than this is named while it runs.
-SECONDS_UNTIL_NAMED = 10.0
 
 # Waits for the device with a UUID, or for any where that is "".
 Leases = Callable[[str], AbstractContextManager[Lease]]
@@ -139,25 +135,12 @@ class Bench:
         started = time.perf_counter()
         if self._lease:
             self._lease.tell(visit.point)
-        with self._named(visit.point, limit := limits.of(visit.point)):
-            outcome = self._workers[process].run(request, limit, self)
+        outcome = self._workers[process].run(request, limits.of(visit.point), self)
         for timing in outcome.visits:
             timing.process = process
         if outcome.status == "ok":
             limits.add(visit.point, time.perf_counter() - started)
         return self._front.record(outcome, ready.identity)
-
-    @contextmanager
-    def _named(self, point: Point, limit: float) -> Iterator[None]:
-        """Name the point, and the seconds that its first run may take, if the block takes long and has the device."""
-        words = f"{point} has run for {SECONDS_UNTIL_NAMED:g} s; its first run may take {limit:.3g} s"
-        timer = Timer(SECONDS_UNTIL_NAMED, lambda: self._lease and self._tell(words))
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     def begin(self, visit: Visit) -> None:
         """Lease the device, and have the processes open it, without waiting for that, if they haven't."""
@@ -186,6 +169,10 @@ class Bench:
         """Give the device back, but no process, in the middle of a visit."""
         self._lease = None
         self._leased.close()
+
+    def tell(self, words: str) -> None:
+        """Tell the user of a slow point."""
+        self._tell(words)
 
     def _open(self) -> None:
         """Wait until the processes have opened the device: that would disturb another job's samples."""

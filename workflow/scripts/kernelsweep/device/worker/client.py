@@ -35,6 +35,8 @@ _OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)
 _START_SECONDS = 60.0
 # And for one that lasts too long to say where it is.
 _LAST_SECONDS = 2.0
+# A point that takes longer than this is named while it runs.
+SECONDS_UNTIL_NAMED = 10.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
 _ANSWERS = frozenset({"ready", "now", "outcome", "refused", "rests"})
@@ -67,6 +69,9 @@ class TakesTurns(Protocol):
 
     def lend(self) -> None:
         """Give the device back until take() is called."""
+
+    def tell(self, words: str) -> None:
+        """Tell the user what takes long."""
 
 
 class Worker:
@@ -147,10 +152,14 @@ class Worker:
                 with suppress(BrokenPipeError):
                     process.send(GoOn())
             is_of_host = turns and answer["now"] == Now.HOST_BEGINS
-            answer = _answer(process, MOST_HOST_SECONDS if is_of_host else limit)
-            if turns and is_of_host and answer is None:
-                turns.lend()
-                answer = _answer(process, limit)
+            first = MOST_HOST_SECONDS if is_of_host else SECONDS_UNTIL_NAMED
+            answer = _answer(process, min(first, limit) if turns else limit)
+            if turns and answer is None and first < limit:
+                if is_of_host:
+                    turns.lend()
+                else:
+                    turns.tell(f"{request.point} has run for {first:g} s; it may take {limit:.3g} s")
+                answer = _answer(process, limit - first)
         if answer is None:
             why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's other points"
             return self._timed_out(process, f"no result within {limit:.3g} s ({why})"), False
