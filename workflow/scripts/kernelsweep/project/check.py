@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,8 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
             return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
 
         outcomes = run(points)
-        depends = doubts(outcomes, guessed, holds, bool(given.cases), run)
+        # A mistake's findings, such as a read and a write, ask for the same points.
+        depends = doubts(outcomes, guessed, holds, bool(given.cases), cache(lambda point: run([point])))
         result = judged(result, outcomes, depends, {one.name: one.in_source for one in guessed.arrays})
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)

@@ -12,6 +12,7 @@ from kernelsweep.project.check_points import meets, multiples, round_points, val
 from kernelsweep.project.checked import ANY_ARRAY, OF_ORDER, Key, Seen
 from kernelsweep.project.guess import Guess
 from kernelsweep.project.learnt_arrays import Holds
+from kernelsweep.study.point import Point
 
 _FACTORS = (2, 4, 8, 16, 32, 64, 128, 256)
 _LARGEST = 4096  # elements of a side of a grid that a block has
@@ -22,12 +23,12 @@ def doubts(
     guessed: Guess,
     holds: Mapping[str, Holds],
     are_given: bool,
-    run: Callable[[Sequence[Mapping[str, int]]], Seen],
+    run: Callable[[Point], Seen],
 ) -> dict[Key, str]:
     """The guess on which each finding depends, in words; none for those that are mistakes.
 
     are_given  whether the user says the points
-    run        runs the kernel at further points
+    run        runs the kernel at a further point, once
     """
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
@@ -68,9 +69,7 @@ def doubts(
     return {key: why for key, why in told.items() if why}
 
 
-def _asked(
-    key: Key, point: Mapping[str, int], guessed: Guess, run: Callable[[Sequence[Mapping[str, int]]], Seen]
-) -> str | None:
+def _asked(key: Key, point: Mapping[str, int], guessed: Guess, run: Callable[[Point], Seen]) -> str | None:
     """The sizes that a kernel may ask for, because a finding is gone there; "" where it is made for others, too.
 
     None where it is nowhere gone.
@@ -81,7 +80,7 @@ def _asked(
 
     def gone(axes: Sequence[str], factor: int) -> bool:
         other = multiples(guessed, point, axes, factor)
-        outcomes = run([other]) if meets(guessed, other) else None
+        outcomes = run(Point(other)) if meets(guessed, other) else None
         return bool(outcomes and outcomes.ran) and key not in (outcomes.findings if outcomes else ())
 
     factor = next((one for one in (*factors, 0) if gone(sizes, one)), None)
