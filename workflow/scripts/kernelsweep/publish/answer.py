@@ -213,10 +213,9 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
     rows, more = [], False
     for study in studies:
-        mark = "*" if study.uses and study.uses[-1]["is_refined"] else ""
-        more |= bool(mark)
         for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
-            sizes, words = f"{row['sizes']}{mark}", f"{row['kernel']} {row['configuration']}".strip()
+            more |= row["has_better"]
+            sizes, words = f"{row['sizes']}{'*' * row['has_better']}", f"{row['kernel']} {row['configuration']}".strip()
             sizes = sizes.replace("; ", ";\n") if len(sizes) > _WIDEST[1] else sizes
             rows.append(("" if number else study.study, sizes, words, row["loses"], row["of_peak"]))
     if not rows:

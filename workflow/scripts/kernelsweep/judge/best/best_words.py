@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.find import (
@@ -71,26 +72,33 @@ def of_peak(configuration: Configuration) -> str:
 def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     """What to use and what it loses, in the words of the terminal and of all pages: a row by range of sizes.
 
-    Of more than MOST_ROWS, neighbours of one kernel are one row, with the configuration at the largest size; best.md
-    has the others.
+    Of more than MOST_ROWS, neighbours of one kernel are one row, with the configuration at the largest size.
 
-    is_refined     whether the row refines the first one, which is for all sizes
-    sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`
+    everywhere     whether the row is for all sizes; has_better: and others refine it; is_refined: it is one of these
+    sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
+                   of `smaller` sizes, if they are others
     loses          at most, and on `average`
     largest        the largest of the sizes, at which are the following
     time, interval, peak_fraction, of_peak, peak_of
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; "" without that
     is_behind      whether that is faster
     """
-    many = len(uses) > MOST_ROWS
-    groups = [[*group] for _, group in groupby(uses, lambda use: (use.everywhere, use.kernel) if many else id(use))]
+    by_arithmetic = grouped(uses, lambda use: use.kind.get("arithmetic")).values()
+    many = [id(use) for of in by_arithmetic for use in of if len(of) > MOST_ROWS]
+    refined = [use.kind for of in by_arithmetic for use in of if use.everywhere and len(of) > 1]
+    groups = [
+        [*group] for _, group in groupby(uses, lambda use: (use.everywhere, use.kernel) if id(use) in many else id(use))
+    ]
     return [
         {
-            "is_refined": number > 0 and uses[0].everywhere,
+            "everywhere": use.everywhere,
+            "has_better": use.everywhere and use.kind in refined,
+            "is_refined": not use.everywhere and use.kind in refined,
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
             "configuration": configuration_text(use.configuration)
-            + (f" at {place_words(use.sizes[-1], study)}; {others} others at smaller sizes" if others else ""),
+            + (f" at {place_words(use.sizes[-1], study)}; {len(others)} others at smaller sizes" if others else ""),
+            "smaller": [f"{configuration_text(one.configuration)} at {sizes_text(one, study)}" for one in others],
             "ties": tied_text(use, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
@@ -105,7 +113,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "beside": use.beside if use.gain else "",
             "is_behind": bool(use.gain and use.gain < 1),
         }
-        for number, (use, others) in enumerate((_joined(group), len(group) - 1) for group in groups)
+        for use, others in ((_joined(group), group[-2::-1]) for group in groups)
     ]
 
 
@@ -126,9 +134,10 @@ def tied_text(use: Use, most: int = MOST_TIES) -> str:
 
 
 def sizes_text(use: Use, study: StudySettings) -> str:
-    """The sizes for which a configuration is to be used: `all`, `2¹⁶–2²²`, `4096³; 8192³`, `2²⁸, spread=1–256`."""
+    """The sizes for which a configuration is to be used: `all`, `tf32: all`, `2¹⁶–2²²`, `2²⁸, spread=1–256`."""
+    of = f"{use.kind['arithmetic']}: " if "arithmetic" in use.kind else ""
     if use.everywhere:
-        return "all"
+        return f"{of}all"
     # Sizes of several axes have no order that a reader knows, but for the last of those that vary.
     varied = [axis for axis in use.sizes[0] if len({size[axis] for size in use.sizes}) > 1]
     groups = [[*group] for _, group in groupby(use.sizes, lambda size: [size[axis] for axis in varied[:-1]])]
@@ -136,7 +145,7 @@ def sizes_text(use: Use, study: StudySettings) -> str:
         {axis: dict.fromkeys(axis_value(axis, size[axis]) for size in (of[0], of[-1])) for axis in of[0]}
         for of in groups
     ]
-    return some_of([size_words({axis: "–".join(texts) for axis, texts in of.items()}) for of in ends], MOST_SIZES)
+    return of + some_of([size_words({axis: "–".join(texts) for axis, texts in of.items()}) for of in ends], MOST_SIZES)
 
 
 def best_text(

@@ -190,7 +190,8 @@ class Tie:
 class Use:
     """A configuration to use for sizes of a study's problem.
 
-    kind           the values of the axes that are neither sizes nor a configuration's, as dtype and cache
+    kind           the values of the axes that are neither sizes nor a configuration's, as dtype and cache; and its
+                   `arithmetic` where that isn't the first kernel's, as it may round more
     sizes          the sizes, the smallest first
     everywhere     whether these are all sizes
     worst, mean    how much more it costs than the fastest of all kernels' configurations: 0.014 for 1.4%
@@ -214,16 +215,16 @@ class Use:
 
 
 def find_uses(name: str, data: StudyData) -> list[Use]:
-    """What to use for each kind of a study's problem; empty without times. Nothing else decides that.
+    """What to use for each kind of a study's problem and each kind of arithmetic; empty without times.
 
     First the configuration that loses least at its worst size, if that is at most MOST; then, if it loses more than
-    LITTLE somewhere, the fewest that don't, by size. Kernels of undefined behaviour, limits, and arithmetic that rounds
-    more than the first kernel's are left out.
+    LITTLE somewhere, the fewest that don't, by size. Kernels of undefined behaviour, and limits, are left out. Nothing
+    else decides what to use. The first kernel's arithmetic comes first: one that rounds more solves an easier problem.
     """
     parameters, sizes = kernel_axes(data.settings), size_axes(data.settings)
     kinds = [axis for axis in place_axes(data.settings) if axis not in sizes]
     uses = []
-    for _, of_kind in _compared(data, parameters, sizes, kinds).groupby("kind"):
+    for _, of_kind in _compared(data, parameters, sizes, kinds).groupby(["kind", "rounding"]):
         # Where only a library has a time, nothing of ours can be used.
         of_kind = of_kind[of_kind.groupby("size")["is_own"].transform("any")].sort_values("size", kind="stable")
         choices, losses, little = _by_choice(_with_losses(of_kind))
@@ -239,7 +240,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                 Use(
                     study=name,
                     kernel=chosen["kernel"],
-                    kind={axis: chosen[axis] for axis in kinds},
+                    kind={axis: chosen[axis] for axis in [*kinds, *["arithmetic"] * (chosen["rounding"] > 0)]},
                     sizes=tuple(places[start:end]),
                     everywhere=end - start == len(places),
                     worst=max(lost),
@@ -274,6 +275,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     kind, size  numbers of the values on these axes, in their order
     choice      the number of the kernel with its parameters, as texts in their order
     arithmetic  the kind of arithmetic; "" where the work names none
+    rounding    0 for that of the kind's first kernel, and another number for each other
     """
     names = [*data.kernel_names, *data.settings.rival_names]
     left_out = {*undefined_kernels(data.measurements), *data.settings.limits}
@@ -288,6 +290,8 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
         size=_numbers(rows, sizes),
         arithmetic=rows["work"].astype("category").map(lambda work: arithmetic_of({"work": work}) or "").astype(object),
     )
+    first = rows.sort_values("place", kind="stable").drop_duplicates("kind").set_index("kind")["arithmetic"]
+    rows["rounding"] = (1 + _numbers(rows, ["arithmetic"])) * (rows["arithmetic"] != rows["kind"].map(first))
     # A grid that follows from the other axes is no choice.
     grids = {"grid_size": rows["grid_size"].where(rows["kernel"].isin([*data.gridded]))} if "grid_size" in rows else {}
     values = rows.assign(**grids)[parameters].astype(str)
@@ -301,9 +305,8 @@ def _numbers(rows: pandas.DataFrame, axes: list[str]) -> pandas.Series[int]:
 
 
 def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
-    """Our rows with the first kernel's arithmetic at each size, each with its `loss` and whether that `is_little`."""
-    first = rows.sort_values(["place", "time_us"], kind="stable").drop_duplicates("size").set_index("size")
-    own = rows[rows["is_own"] & (rows["arithmetic"] == rows["size"].map(first["arithmetic"]))]
+    """Our rows, each with its `loss` and whether that `is_little`."""
+    own = rows[rows["is_own"]]
     least = own.sort_values("time_us", kind="stable").drop_duplicates("size").set_index("size")
     loss = own["time_us"] / own["size"].map(least["time_us"]) - 1
     is_little = loss <= LITTLE
@@ -315,12 +318,12 @@ def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
 
 def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, float | None]:
     """The fastest library with the same arithmetic, or else the first kernel, and how many times as long it takes."""
-    others = last[~last["is_own"] & (last["arithmetic"] == chosen["arithmetic"])]
+    others = last[~last["is_own"]]
     if others.empty:
         others = last[(last["place"] == 0) & (chosen["place"] > 0)]
     if others.empty:
         return "", None
-    other = others.loc[others["time_us"].idxmin()]
+    other = others.sort_values("time_us", kind="stable").iloc[0]
     return str(other["kernel"]), float(other["time_us"]) / chosen["time_us"]
 
 
