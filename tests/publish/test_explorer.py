@@ -11,11 +11,13 @@ from urllib.parse import parse_qs
 
 import pytest
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from recorded import RECORDING, recorded
 
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import find_uses, of_reference
-from kernelsweep.publish.drawing.palette import map_colours
+from kernelsweep.publish.drawing.palette import map_colours, on_page
+from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
@@ -288,3 +290,14 @@ def test_a_study_of_few_kernels_begins_with_all_that_are_defined() -> None:
     assert explored["undefined"] and explored["usual"] == [
         name for name in data.kernel_names if name not in explored["undefined"]
     ]
+    # One kernel, one colour: in the figures, in a view of few kernels, and on the page.
+    colours = dict(zip(explored["kernels"], explored["colours"], strict=True))
+    view = "#explorer?study=unrolling&view=lines&show=peak_fraction&over=array_size&kernels=interleaved,unrolled"
+    for drawing in (DRAWERS["lines"](data), draw_view(data, whole_address(view, explored), 3.3, ())):
+        texts = drawing.figure.axes[0].texts
+        names = [text.get_text().replace("\n", "").rpartition(" ")[0] for text in texts]
+        assert len(names) > 1 and [on_page(text.get_color()) for text in texts] == [colours[name] for name in names]
+    drawing = DRAWERS["ladder"](data)
+    (dots,) = (some for some in drawing.figure.axes[0].collections if not isinstance(some, LineCollection))
+    drawn = [on_page(to_hex(colour).upper()) for colour in dots.get_edgecolors()]
+    assert drawn == [colours[name] for name in drawing.rows["kernel"]]

@@ -16,8 +16,8 @@ from kernelsweep.judge.data.reference import shown_status, timed
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
 from kernelsweep.judge.data.words import device_text, list_texts
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.drawing import palette
 from kernelsweep.publish.drawing.layout import Drawing
+from kernelsweep.publish.drawing.style import MARKERS
 from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, GAIN, LARGE_RATE, PEAK_SHARE, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, values_of, without_unit
 
@@ -25,7 +25,7 @@ from kernelsweep.publish.swept_axes import KERNEL, values_of, without_unit
 JOINS = {"lines": "against", "heatmap": "by"}
 # An axis of fewer values says little as a line; more lines would look alike.
 LEAST_VALUES, MOST_LINES = 3, 8
-MOST_NAMED = len(palette.LINE_COLOURS)
+MOST_NAMED = len(MARKERS)
 # More rows or columns of a map are no longer told apart; each takes memory with the figure's height.
 MOST_PLACES = 64
 # Shares below the one have a digit behind the point, and numbers from the other on none.

@@ -10,7 +10,16 @@ import pandas
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops
 from kernelsweep.judge.data.reference import at_place, shown_status, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
-from kernelsweep.judge.data.words import axis_value, device_text, failures_text, list_texts, place_text, size_words
+from kernelsweep.judge.data.words import (
+    axis_value,
+    device_text,
+    failures_text,
+    limit_kernel,
+    list_texts,
+    place_text,
+    size_words,
+)
+from kernelsweep.publish.drawing import palette
 from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE
 from kernelsweep.results import INTERVAL
 from kernelsweep.statistics import Interval, ratio
@@ -160,6 +169,19 @@ def size_texts(data: StudyData, axis: str, rows: pandas.DataFrame) -> dict[Any, 
     if len(group) == 1:
         return {value: axis_value(axis, value) for value in values_of(rows, axis, data)}
     return {value: size_words(dict(points.loc[value])).replace("\xa0", " ") for value in values_of(rows, axis, data)}
+
+
+def line_colours(data: StudyData, axis: str | None, values: Sequence[Any]) -> dict[Any, str]:
+    """The colours of an axis' values: those of kernels are theirs everywhere, others are along a scale."""
+    scale = {value: palette.size_colour(number, len(values)) for number, value in enumerate(values)}
+    return {**(kernel_colours(data) if axis == KERNEL else scale), **data.settings.colours}
+
+
+def kernel_colours(data: StudyData) -> dict[str, str]:
+    """The colours of a study's kernels, and of what was measured beside them."""
+    last = {*map(limit_kernel, data.settings.limits), *undefined_kernels(data.measurements)}
+    names = [*data.kernel_names, *data.measurements[KERNEL].unique()]
+    return palette.kernel_colours(names, last, data.settings.colours)
 
 
 def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:

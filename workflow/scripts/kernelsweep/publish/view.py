@@ -128,6 +128,7 @@ def viewed(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> 
             kinds={axis: kind if axis in (*fixed, *drawn) else "kernel" for axis, kind in settings.kinds.items()},
             rivals=[],
             labels={**settings.labels, **marks},
+            colours=swept_axes.kernel_colours(data),
             figures=[{VIEWS[view["view"]]: axes}],
         ),
     )

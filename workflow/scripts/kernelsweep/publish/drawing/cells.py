@@ -10,18 +10,15 @@ import pandas
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, LogNorm, Normalize
+from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from kernelsweep.judge.data.words import STATUS_LETTERS, status_key
 from kernelsweep.publish.drawing import palette
-from kernelsweep.publish.drawing.series import is_logarithmic
 from kernelsweep.publish.drawing.style import TEXT_PT, text_in
 
-# A scale of colours has at least this share of its best number between its ends: less is no difference to look at.
-LEAST_RANGE = 0.1
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
 # The scale: its height, its place above the figure's lower edge, its part of the figure's width, and the room per tick.
@@ -30,17 +27,9 @@ HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.
 OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
 
 
-def number_colours(values: pandas.Series[float], quantity: str) -> ScalarMappable:
-    """The colours of a quantity's numbers, on which dark digits can be read: dark is fast.
-
-    They go with the number, and only of times that are far apart with its logarithm.
-    """
-    colours, low, high = ListedColormap([light for light, _ in palette.map_colours()]), values.min(), values.max()
-    if is_logarithmic(low, high, quantity):
-        return ScalarMappable(LogNorm(low, high), colours.reversed())
-    if quantity == "time_us":
-        return ScalarMappable(Normalize(low, max(high, low / (1 - LEAST_RANGE))), colours.reversed())
-    return ScalarMappable(Normalize(min(low, (1 - LEAST_RANGE) * high), high), colours)
+def map_scale(shades: pandas.Series[float]) -> ScalarMappable:
+    """The colours of numbers that are high where it is fast, from zero: half the best number has half its colour."""
+    return ScalarMappable(Normalize(0, shades.max()), ListedColormap([light for light, _ in palette.map_colours()]))
 
 
 def draw_cells(
@@ -49,19 +38,20 @@ def draw_cells(
     """Cells that are coloured and annotated, hatched with a status's letter, or grey where the sweep has none.
 
     cells         a row for each: the numbers of its row and its column, `down` and `across`; `shown`, its number, NaN
-                  without one; its `status`; whether it `is_outlined`
+                  without one, and `shade`, that of its colour; its `status`; whether it `is_outlined`
     down, across  how many rows and columns there are
     digits        the format of a number; "" for cells that are only coloured
     """
-    numbers = numpy.full((down, across), numpy.nan)
-    numbers[cells["down"], cells["across"]] = cells["shown"]
+    numbers, shades = numpy.full((2, down, across), numpy.nan)
+    numbers[cells["down"], cells["across"]], shades[cells["down"], cells["across"]] = cells["shown"], cells["shade"]
     axes.set_facecolor(palette.NOT_SWEPT)
     look: Any = {"cmap": colours.cmap, "norm": colours.norm, "linecolor": palette.WHITE, "linewidths": 0.5}
     # A panel may have no number. The norm has the limits; seaborn would look for its own.
     look |= {"vmin": colours.norm.vmin, "vmax": colours.norm.vmax}
-    words: Any = {"annot": bool(digits), "fmt": digits, "annot_kws": {"color": palette.INK, "va": "center_baseline"}}
+    words: Any = {"annot": numbers if digits else False, "fmt": digits}
+    words |= {"annot_kws": {"color": palette.INK, "va": "center_baseline"}}
     nothing: Any = dict.fromkeys(("cbar", "xticklabels", "yticklabels"), False)
-    seaborn.heatmap(numbers, mask=numpy.isnan(numbers), ax=axes, **look, **words, **nothing)
+    seaborn.heatmap(shades, mask=numpy.isnan(numbers), ax=axes, **look, **words, **nothing)
     for cell in cells.sort_values(["down", "across"]).to_dict("records"):
         row, column, is_known = cell["down"], cell["across"], pandas.notna(cell["shown"])
         if not is_known:
@@ -90,12 +80,9 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     width, height = figure.get_size_inches()
     axes = figure.add_axes((left_in / width, ABOVE_IN / height, BAR_PART, THICK_IN / height))
     bar = figure.colorbar(colours, cax=axes, orientation="horizontal", format=lambda value, _: f"{value:,g}")
-    is_log = isinstance(colours.norm, LogNorm)
-    most = int(BAR_PART * width / TICK_IN)
-    bar.locator = LogLocator(numticks=most) if is_log else MaxNLocator(most, steps=[1, 2, 5, 10])
-    bar.minorticks_off()
+    bar.locator = MaxNLocator(int(BAR_PART * width / TICK_IN), steps=[1, 2, 5, 10])
     bar.outline.set_visible(False)
-    bar.set_label(label + " (logarithmic)" * is_log)
+    bar.set_label(label)
     axes.tick_params(length=2)
     handles = [Patch(label=words, **look) for words, look in marks.items()]
     figure.legend(handles=handles, loc="lower right", frameon=False, borderaxespad=0, handlelength=1.6, handleheight=1)

@@ -125,7 +125,7 @@ def name_ends(axes: Axes, ends: Sequence[End]) -> None:
         look: Any = {"transform": axes.transAxes, "clip_on": False}
         leader = ([x / width, 1 + 0.7 * NAME_IN / width], [y / height, middle / height])
         axes.plot(*leader, color=colour, linewidth=0.4, alpha=0.6, **look)
-        axes.text(1 + NAME_IN / width, middle / height, text, color=palette.text_in(colour), va="center", **look)
+        axes.text(1 + NAME_IN / width, middle / height, text, color=colour, va="center", **look)
 
 
 def _apart(wanted: Sequence[float], rooms: Sequence[float], height: float) -> list[float]:

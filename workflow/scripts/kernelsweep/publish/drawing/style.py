@@ -12,7 +12,7 @@ from matplotlib import font_manager
 from matplotlib.textpath import text_to_path
 
 from kernelsweep.errors import UserError
-from kernelsweep.publish.drawing.palette import GREY, INK, LINE_COLOURS, WHITE
+from kernelsweep.publish.drawing.palette import INK, WHITE
 
 Parameters = ParamSpec("Parameters")
 Drawn = TypeVar("Drawn")
@@ -56,8 +56,6 @@ RC: Any = {
 # An embedded font needs no tables of layout, which take most of the time in which it is cut down to a figure's letters.
 Options._drop_tables_default = [*Options._drop_tables_default, "GSUB", "GPOS", "GDEF"]
 
-# No two lines have one colour; further ones are grey.
-MOST_COLOURS = len(LINE_COLOURS)
 # Those of a line by its number.
 MARKERS = ("o", "s", "^", "v", "D", "P", "X")
 
@@ -88,11 +86,6 @@ def styled(draw: Callable[Parameters, Drawn]) -> Callable[Parameters, Drawn]:
             return draw(*arguments, **options)
 
     return styled_draw
-
-
-def colour(number: int) -> str:
-    """The colour of a figure's line or point of that number; grey beyond MOST_COLOURS."""
-    return LINE_COLOURS[number] if number < MOST_COLOURS else GREY
 
 
 def text_in(*texts: str) -> float:

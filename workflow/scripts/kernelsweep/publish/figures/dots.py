@@ -17,7 +17,7 @@ from kernelsweep.publish.drawing.layout import is_narrow
 from kernelsweep.publish.drawing.rows import EDGE_IN, GAP_IN, row_panel
 from kernelsweep.publish.drawing.series import scale
 from kernelsweep.publish.swept import Swept, end_text
-from kernelsweep.publish.swept_axes import KERNEL, without_unit
+from kernelsweep.publish.swept_axes import KERNEL, line_colours, without_unit
 
 MARK_PT, NARROW_COLUMNS = 5.0, 2
 
@@ -33,7 +33,7 @@ def draw_rows(
     """
     x, panel = shown.axes[0], shown.panel
     # Kernels are rows, unless marks of so many values would look alike.
-    is_row = x != KERNEL and len(lines) > 1 and len(values) <= max(style.MOST_COLOURS, len(lines))
+    is_row = x != KERNEL and len(lines) > 1 and len(values) <= max(len(style.MARKERS), len(lines))
     down, across = ("line", x) if is_row else (x, "line")
     title = "" if is_row or x == KERNEL else f"{without_unit(shown.axis_text(x))} "
     words: dict[str | None, Mapping[Any, str]] = {"line": lines, panel: shown.panels(rows, False)[0]}
@@ -57,7 +57,7 @@ def draw_rows(
     scale(axes, "x", rows["low"].min(), rows["high"].max(), shown.quantity)
     ends = placed.groupby("place")["shown"].agg(["min", "max"]).reset_index()
     axes.hlines(ends["place"], ends["min"], ends["max"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
-    colours = {text: style.colour(number) for number, text in enumerate(marks)}
+    colours = line_colours(shown.data, x if is_row else shown.axes[-1], marks)
     axes.hlines(placed["place"], placed["low"], placed["high"], colors=[*placed["mark"].map(colours)], linewidth=1.0)
     look: Any = {"hue": "mark", "style": "mark", "hue_order": marks, "style_order": marks, "palette": colours}
     look |= {"markers": [*islice(cycle(style.MARKERS), len(marks))], "s": MARK_PT**2, "linewidth": 0.3, "zorder": 3}

@@ -1,7 +1,7 @@
 """Any two axes as a heat map of throughput, a panel for each kernel: the best over the rest.
 
-A colour is a number: that of the cell. All panels have the same rows and columns. Of an axis with very many values,
-neighbours share a row or a column, which shows the best of them.
+A colour is a number: that of the cell, on a scale from zero to the best. All panels have the same rows and columns. Of
+an axis with very many values, neighbours share a row or a column, which shows the best of them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import layout, style
-from kernelsweep.publish.drawing.cells import add_bar, draw_cells, marks_of, name_axes, number_colours
+from kernelsweep.publish.drawing.cells import add_bar, draw_cells, map_scale, marks_of, name_axes
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, panels
 from kernelsweep.publish.drawing.style import text_in
+from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
 from kernelsweep.publish.swept import Swept, axes_of_map, cells_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
 
@@ -43,7 +44,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     titles = [swept_axes.value_text(data, panel, name) if panel else "" for name in names]
     most, across_in = rows["shown"].max(), text_in(*across_texts)
     # As many digits as fit: up to four of the best, and three at least where more panels fit side by side.
-    best = rows["shown"].min() if shown.quantity == "time_us" else most
+    is_time = shown.quantity == "time_us"
+    best = rows["shown"].min() if is_time else most
     digits = [f",.{places}f" for places in range(decimals(best), -1, -1)]
     least_in = max(text_in(f"{most:{digits[min(1, len(digits) - 1)]}}"), 0 if are_words else across_in) + PADDING_IN
     side_by_side = columns(len(names), width - side_in, max(least_in * len(across), text_in(*titles)) + GAP_IN)
@@ -54,7 +56,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     foot_in = FOOT_IN + ACROSS_IN + (across_in if is_upright else style.LINE_IN)
     height_in = CELL_IN * len(down) + margins.bottom + margins.top
     figure, drawn = panels(width, height_in, len(names), side_by_side, margins, side_in, foot_in)
-    colours = number_colours(rows["shown"], shown.quantity)
+    rows = rows.assign(shade=100 * rows["shown"].min() / rows["shown"] if is_time else rows["shown"])
+    colours = map_scale(rows["shade"])
     places = [place * cell_in for place in range(len(across))]
     labelled = range(len(across)) if is_upright else fitting(places, across_texts)
     for number, (name, axes) in enumerate(zip(names, drawn, strict=True)):
@@ -66,7 +69,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
             axes.set_yticks([place + 0.5 for place in range(len(down))], down_texts)
         axes.set_title(titles[number])
     name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, FOOT_IN, foot_in)
-    add_bar(figure, colours, side_in, shown.label, marks_of(rows))
+    add_bar(figure, colours, side_in, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks_of(rows))
     return shown.drawing(figure, _caption(shown, left_out + merged), rows)
 
 
@@ -74,4 +77,5 @@ def _caption(shown: Swept, left_out: str) -> str:
     """How the map is read."""
     named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in swept_axes.problem_axes(shown.data, shown.axes)]
     where = f" at each {list_texts(named)}" if named else ""
-    return f"Number and colour: the best over all other axes; outlined: the fastest{where} and its ties.{left_out}"
+    meaning = "Number and colour, from zero: the best over all other axes"
+    return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"

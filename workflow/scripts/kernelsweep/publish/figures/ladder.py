@@ -10,7 +10,6 @@ import itertools
 from typing import Any
 
 import pandas
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -20,12 +19,12 @@ from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, empty_drawi
 from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
-from kernelsweep.publish.swept_axes import no_times
+from kernelsweep.publish.swept_axes import kernel_colours, no_times
 from kernelsweep.publish.tables.study_table import RIVAL_ROW
 
 DOT_PT = 4.6
 # The marks of published numbers, by source: hollow, and wide enough to be seen around a dot.
-HOLLOW_PT, HOLLOW = 6.0, (("D", palette.VERMILLION), ("^", palette.GREEN), ("s", palette.PURPLE), ("v", palette.ORANGE))
+HOLLOW_PT, HOLLOW = 6.0, "D^sv"
 
 
 @style.styled
@@ -35,13 +34,13 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     if not ladder.has_times and not ladder.published:
         return empty_drawing(width, *texts_of(ladder), no_times(data))
     legend_in = style.LINE_IN * (len(ladder.published) + ladder.has_times) + GAP_IN if ladder.published else 0.05
-    colour = palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1])
+    colour = palette.INK if ladder.has_times else palette.GREY
     of_rows = [*ladder.table["name"]], [*ladder.table["group"]], ladder.values(is_narrow(width))
     figure, axes, places = row_panel(width, *of_rows, legend_in, colour)
     rows = ladder.table.assign(place=places)
-    handles = [_draw_dots(axes, rows, data.device["name"])] if ladder.has_times else []
-    for column, (marker, colour) in zip(ladder.published, itertools.cycle(HOLLOW)):
-        look: Any = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": colour, "mew": 0.9}
+    handles = [_draw_dots(axes, rows, data)] if ladder.has_times else []
+    for column, marker in zip(ladder.published, itertools.cycle(HOLLOW)):
+        look: Any = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": palette.GREY, "mew": 0.9}
         handles += axes.plot(rows[column.name], places, label=f"published: {column.origin}", **look)
     for _, of_group in rows.groupby("group"):
         ends = (of_group["place"].min() - style.LINE_IN, of_group["place"].max() + style.LINE_IN)
@@ -54,13 +53,13 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     return Drawing(figure, *texts_of(ladder), rows=rows.drop(columns=["place", "name"]))
 
 
-def _draw_dots(axes: Axes, rows: pandas.DataFrame, device: str) -> Line2D:
+def _draw_dots(axes: Axes, rows: pandas.DataFrame, data: StudyData) -> Line2D:
     """A dot for each row with a time, hollow where its behaviour is undefined, and a line to it from the first."""
     timed = rows[rows["shown"].notna()]
     first = timed["shown"].head(1).sum()
     axes.hlines(timed["place"], first, timed["shown"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
-    axes.hlines(timed["place"], timed["low"], timed["high"], color=palette.BLUE, linewidth=1.0)
-    fill = {"hue": "is_undefined", "palette": {False: palette.BLUE, True: palette.WHITE}, "legend": False}
-    look: Any = {"s": DOT_PT**2, "edgecolor": palette.BLUE, "linewidth": 0.9, "zorder": 3}
-    seaborn.scatterplot(timed, x="shown", y="place", ax=axes, **fill, **look)
-    return Line2D([], [], ls="", marker="o", ms=DOT_PT, color=palette.BLUE, label=device)
+    colours = timed["kernel"].map(kernel_colours(data))
+    axes.hlines(timed["place"], timed["low"], timed["high"], color=colours, linewidth=1.0)
+    look: Any = {"s": DOT_PT**2, "edgecolors": colours, "linewidths": 0.9, "zorder": 3}
+    axes.scatter(timed["shown"], timed["place"], c=colours.mask(timed["is_undefined"], palette.WHITE), **look)
+    return Line2D([], [], ls="", marker="o", ms=DOT_PT, color=palette.INK, label=data.device["name"])

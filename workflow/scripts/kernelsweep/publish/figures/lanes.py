@@ -62,7 +62,7 @@ def _draw_picture(axes: Axes, picture: Picture) -> None:
     count, per_thread = len(picture.published), picture.elements
     colours = [SCALE(place // per_thread / max((count - 1) // per_thread, 1)) for place in range(count)]
     axes.text(-NAMES, TOP, picture.name)
-    mark: Any = {"ha": "right", "color": palette.text_in(palette.VERMILLION)}
+    mark: Any = {"ha": "right", "color": palette.VERMILLION}
     axes.text(picture.left(count - 1) + 1, TOP if picture.measured else LOWER, picture.remark, **mark)
     for first in range(0, count if per_thread > 1 else 0, per_thread):
         middle = picture.left(first) + per_thread / 2

@@ -14,7 +14,7 @@ from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, co
 from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, scale
 from kernelsweep.publish.figures.dots import draw_rows
 from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
-from kernelsweep.publish.swept_axes import KERNEL, value_text
+from kernelsweep.publish.swept_axes import KERNEL, line_colours, value_text
 from kernelsweep.publish.tables.formats import broken
 
 # A panel's height, that below its axis, and the least width of one beside others; the letters of a name on one line.
@@ -49,11 +49,9 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
     uses = reference_uses(data) if by == KERNEL else []
     named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
-    grey = [line for line in order if line not in named]
+    grey, of_lines = [line for line in order if line not in named], line_colours(data, by, named)
     caption += f" In grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
-    colours = dict.fromkeys(grey, palette.LEADER_GREY) | {
-        line: data.settings.colours.get(str(line), style.colour(number)) for number, line in enumerate(named)
-    }
+    colours = dict.fromkeys(grey, palette.LEADER_GREY) | {line: of_lines[line] for line in named}
     names = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in named}
     right_in = style.text_in(*names.values()) + style.text_in(" 00.00×") + 0.2
     across = columns(len(panel_names), width, LEAST_IN)

@@ -4,7 +4,6 @@
 
 (async () => {
   const ADDRESS = "#explorer?";
-  const COLOURS = ["#1f77b4", "#d9601a", "#0d9668", "#c2569a", "#8f6fd6", "#9c7a14", "#d1453b", "#1591a3", "#6b7785", "#5b8f1f"];
   const LINES = "lines", POINTS = "points", MAP = "map";
   const VIEWS = { [LINES]: "best over configurations", [POINTS]: "every point", [MAP]: "heat map" };
   const KERNEL = "kernel", BEST = "best", HEIGHT = 432, NEAR = 40;
@@ -17,10 +16,6 @@
   // are further apart than this factor; and values that are nearer to each other than this part of their mean distance
   // are too near.
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
-  // As in the figures' maps: a scale of colours has at least this share of its best number between its ends.
-  const LEAST_RANGE = 0.1;
-  // Their colours from slow to fast, on paper and on a dark page, where ink is light: palette.py.
-  const SHADES = [["#ffffe0", "#c7e9b4", "#6cc5bf", "#3aa3c6"], ["#1d2328", "#20404a", "#1f5c70", "#1b7594"]];
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
   // A narrower chart has its names below it.
   const NARROW = 520;
@@ -37,15 +32,16 @@
     .map((name) => section.querySelector(name));
   const packed = Uint8Array.from(atob(document.getElementById("points").textContent), (letter) => letter.charCodeAt(0));
   const studies = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-  let view, study, drawn, colours;
+  const SHADES = section.dataset.shades.split(";");
+  let view, study, drawn;
 
   const create = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
     return element;
   };
-  const colour = (kernel) => colours.get(kernel) ?? COLOURS[kernel % COLOURS.length];
-  const shadeAt = (place) => `light-dark(${SHADES.map((shades) => d3.scaleLinear().domain([0, 1 / 3, 2 / 3, 1]).range(shades)(place))})`;
+  const colour = (kernel) => study.colours[kernel];
+  const shadeAt = (place) => SHADES[Math.round(place * (SHADES.length - 1))];
   const symbol = (kernel, size) => d3.symbol().type(d3.symbols[kernel % d3.symbols.length]).size(size)();
   const axisNamed = (name) =>
     name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.kernels, numbers: study.kernels.map(() => null) }
@@ -149,7 +145,7 @@
     const boxes = study.kernels.map((kernel, place) => {
       const box = create("input", { type: "checkbox", value: kernel, checked: chosen.includes(kernel), onchange: choose });
       const mark = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
-      mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60));
+      mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60)).attr("fill", colour(place));
       const label = create("label", {}, box, mark.node(), kernel + (study.undefined.includes(kernel) ? " †" : ""));
       label.onpointerenter = () => emphasise(place);
       label.onpointerleave = () => emphasise(null);
@@ -276,19 +272,7 @@
     return { svg, left, right: width - MARGIN.right };
   }
 
-  // Colours by chosen kernel: its own, or the next that no other has, as long as there is one.
-  function deal() {
-    colours = new Map();
-    const chosen = view.kernels.split(",").map((kernel) => study.kernels.indexOf(kernel)).filter((kernel) => kernel >= 0);
-    for (const kernel of chosen.sort(d3.ascending)) {
-      const taken = new Set(colours.values()), inOrder = COLOURS.map((_, place) => COLOURS[(kernel + place) % COLOURS.length]);
-      colours.set(kernel, inOrder.find((one) => !taken.has(one)) ?? inOrder[0]);
-    }
-    kernelList.querySelectorAll("path").forEach((mark, kernel) => { mark.setAttribute("fill", colour(kernel)); });
-  }
-
   function draw() {
-    deal();
     details.replaceChildren();
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
@@ -388,11 +372,10 @@
     area.right -= KEY + KEY_TEXT;
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
-    const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top, HEIGHT - MARGIN.bottom])];
-    // One number has one colour, and only times that are far apart are on a logarithmic scale.
+    const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top + LABEL_HEIGHT, HEIGHT - MARGIN.bottom])];
+    // As in the figures' maps: one number has one colour, on a scale from zero; of times, half as fast is half way.
     const [least, most] = d3.extent(shown, (point) => values[point]), isTime = view.show === "time_us";
-    const isLog = isLogarithmic(least, most), slow = isTime ? Math.max(most, least / (1 - LEAST_RANGE)) : Math.min(least, (1 - LEAST_RANGE) * most);
-    const shade = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain([slow, isTime ? least : most]);
+    const shade = (value) => (isTime ? least / value : value / most);
     const fill = (point) => (values[point] === null ? "none" : shadeAt(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
@@ -422,23 +405,22 @@
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
-    if (least !== undefined) drawKey(area, shade, isTime ? [least, slow] : [most, slow], digits);
+    if (least !== undefined) drawKey(area, isTime ? [100, BEST_SHARE, number] : [most, view.show, digits]);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
     return marks;
   }
 
   // A map's colours beside it, with the best number and round ones.
-  function drawKey(area, shade, ends, digits) {
+  function drawKey(area, [most, name, digits]) {
     const top = MARGIN.top + LABEL_HEIGHT, bottom = HEIGHT - MARGIN.bottom, left = area.right + 10, y = d3.scaleLinear().range([bottom, top]);
-    const key = area.svg.append("g").attr("class", "key"), shades = d3.range(0, 1, 0.02);
-    key.selectAll("rect").data(shades).enter().append("rect").attr("x", left).attr("width", KEY)
-      .attr("y", (place) => y(place + 0.02)).attr("height", (bottom - top) / shades.length + 0.5).attr("fill", (place) => shadeAt(place + 0.01));
-    const apart = [ends[0]];
-    for (const value of d3.sort(d3.ticks(...d3.extent(ends), 5), (tick) => -shade(tick)))
-      if (y(shade(value)) - y(shade(apart.at(-1))) >= 2 * LABEL_HEIGHT) apart.push(value);
-    key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(shade(value)) + 4)
+    const key = area.svg.append("g").attr("class", "key"), high = (bottom - top) / SHADES.length;
+    key.selectAll("rect").data(SHADES).enter().append("rect").attr("x", left).attr("width", KEY)
+      .attr("y", (_, place) => bottom - (place + 1) * high).attr("height", high + 0.5).attr("fill", String);
+    const apart = [most];
+    for (const value of d3.ticks(0, most, 5).reverse()) if (y(value / most) - y(apart.at(-1) / most) >= 2 * LABEL_HEIGHT) apart.push(value);
+    key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(value / most) + 4)
       .text((value, place) => (place ? number : digits)(value));
-    key.append("text").attr("class", "title").attr("x", left + KEY + KEY_TEXT).attr("y", MARGIN.top).attr("text-anchor", "end").text(titleOf(view.show));
+    key.append("text").attr("class", "title").attr("x", left + KEY + KEY_TEXT).attr("y", MARGIN.top).attr("text-anchor", "end").text(titleOf(name));
   }
 
   // The point under the pointer, or one after another by the arrow keys; a click or Enter keeps its facts.

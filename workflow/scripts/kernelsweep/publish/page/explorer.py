@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.judge.data.words import axis_value, limit_kernel, size_words
+from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
@@ -29,8 +30,8 @@ _MOST_KERNELS = 8
 def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
     """The timed points by study, column by column; studies without any are left out.
 
-    studies  by name: title, kinds and titles of axes, reference, tied axes, limits, kernels in order (names), those
-             with a swept grid, and what to use (best_words.use_rows()) where that is known
+    studies  by name: title, kinds and titles of axes, reference, tied axes, limits, colours, kernels in order (names),
+             those with a swept grid, and what to use (best_words.use_rows()) where that is known
     rows     of measurements.csv
     """
     timed = [with_parameters(row) for row in rows if row["status"] == "ok" and row["time_us"]]
@@ -78,6 +79,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
 
     kernels        names in the order of the story, then what was measured beside the kernels
     undefined      kernels of undefined behaviour, which are shown only when asked for
+    colours        those of kernels in CSS, as in the figures
     usual          kernels that are shown at first
     axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
                    usual one (-1: the best is taken), and whether the axis says how a kernel is built or launched
@@ -122,10 +124,13 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     is_large = any(float(point.get("gflops") or 0) >= LARGE_GFLOPS for point in points)
     labels = _QUANTITIES | ({"gflops": QUANTITIES[LARGE_RATE]} if is_large else {})
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
+    last = {*map(limit_kernel, study["limits"]), *undefined}
+    colours = kernel_colours(names, last, study.get("colours", {}))
     return {
         "title": study["title"],
         "kernels": names,
         "undefined": sorted(undefined),
+        "colours": [*map(on_page, map(colours.__getitem__, names))],
         "usual": _usual(study, [name for name in names if name not in undefined]),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],

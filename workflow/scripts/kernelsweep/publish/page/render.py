@@ -13,6 +13,7 @@ from typing import Any
 from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.data.words import list_texts
+from kernelsweep.publish.drawing.palette import map_shades
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link, with_classes
 from kernelsweep.publish.page.forest import forest
@@ -51,6 +52,7 @@ def render(title: str, points: Mapping[str, Any], **values: Any) -> str:
         [_beside("script.js"), *_explorer_scripts(points)],
         page=values,
         packed_points=packed(points),
+        shades=map_shades(),
         command=COMMAND,
         gpu_command=GPU_COMMAND,
         listed=list_texts,
@@ -68,7 +70,7 @@ def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
-    known["breakable"] = breakable
+    known |= {"breakable": breakable, "shades": map_shades()}
     return html_text("page/comparison.html", title, scripts, **known, **values)
 
 
