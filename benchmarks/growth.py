@@ -229,7 +229,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
         },
     }
     (project / "figures").mkdir(exist_ok=True)
-    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "figures", "story.json"]
+    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "story.json", "figures"]
     script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 

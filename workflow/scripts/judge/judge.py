@@ -3,7 +3,7 @@
 Claims are the published ones about its studies, and the studies' own. The summary names the points that failed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
@@ -24,13 +24,22 @@ from kernelsweep.judge.data.words import limit_kernel
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.figures.claims import draw_files
 from kernelsweep.publish.summary import failures, incomplete_run, summary_text
-from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, MEASUREMENT_COLUMNS, each_row, read_rows, write_rows
+from kernelsweep.results import (
+    CLAIM_COLUMNS,
+    CONTRACT_COLUMNS,
+    MEASUREMENT_COLUMNS,
+    Table,
+    each_row,
+    each_table,
+    read_rows,
+    write_rows,
+)
 from kernelsweep.study.settings import StudySettings
 
 
-def rows_of(paths: Iterable[str], needed: Sequence[str] = ()) -> Iterator[dict[str, str]]:
-    """The rows of the scope's studies in these files, which have the columns `needed`."""
-    return (row for path in paths for row in each_row(path, needed) if row["study"] in studies)
+def tables_of(paths: Iterable[str]) -> Iterator[Table]:
+    """The rows of the scope's studies in these files of measurements."""
+    return (table for path in paths for table in each_table(path, CONTRACT_COLUMNS, studies=studies))
 
 
 with logged(snakemake):
@@ -49,7 +58,7 @@ with logged(snakemake):
     for name in studies:
         of_files.setdefault(tuple(plan.measurements[name]), []).append(name)
     for paths, names in of_files.items():
-        rows = frame(counted.count(rows_of(paths, CONTRACT_COLUMNS)), MEASUREMENT_COLUMNS)
+        rows = frame(counted.count(tables_of(paths)), MEASUREMENT_COLUMNS)
         for name in names:
             study, claims = studies[name], [claim for claim in published if claim.study == name]
             measurements = as_measurements(rows[rows["study"] == name], ", ".join(paths), failed)
@@ -71,7 +80,8 @@ with logged(snakemake):
     Path(output.best).write_text(best_text(entries, uses, compared, device), encoding="utf-8")
 
     shown_proofs = proofs if inputs.proofs else None
-    text = summary_text(counted, device["provenance"], rows_of(metric_files), planned, shown_proofs)
+    of_metrics = (row for path in metric_files for row in each_row(path) if row["study"] in studies)
+    text = summary_text(counted, device["provenance"], of_metrics, planned, shown_proofs)
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
     kinds = [(claim.claim.study, verdict_kind(claim.verdict)) for claim in judged]

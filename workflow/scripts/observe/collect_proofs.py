@@ -10,12 +10,12 @@ from kernelsweep.judge.data.proofs import (
     tool_errors,
     unproven,
 )
-from kernelsweep.results import PROOF_COLUMNS, each_row, write_rows
+from kernelsweep.results import PROOF_COLUMNS, each_table, write_tables
 
 with logged(snakemake):
     proofs = read_proofs(snakemake.input.proofs)
     if joined := snakemake.output.get("proofs"):
-        write_rows(joined, PROOF_COLUMNS, (row for path in snakemake.input.proofs for row in each_row(path)))
+        write_tables(joined, PROOF_COLUMNS, (table for path in snakemake.input.proofs for table in each_table(path)))
     listed = [f"{title}: {entry}" for title, entries in unproven(proofs).items() for entry in entries]
     lines = [f"Checked: {proofs_in_words(proofs)}.", *listed, *expected_lines(proofs)]
     text = fitted("\n".join(lines))

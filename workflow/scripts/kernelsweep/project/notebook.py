@@ -34,7 +34,7 @@ from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.index.statuses import read_platform
 from kernelsweep.publish.share.recording import read_environment, recorded_device
 from kernelsweep.publish.view import labelled
-from kernelsweep.results import SAMPLE_COLUMNS, each_row
+from kernelsweep.results import SAMPLE_COLUMNS, each_table
 from kernelsweep.study.settings import StudySettings
 from kernelsweep.study.study import read_study
 
@@ -194,8 +194,8 @@ class PlatformResults:
             self._check_known(study)
             check_known(kernel, self.study(study)["kernel"].unique(), f"{self.folder}: kernel is")
             raise UserError(f"{self.folder} has no samples of {study}/{kernel}. A recording has none.")
-        rows = list(each_row(file, SAMPLE_COLUMNS, ("visit", "sample")))
-        return frame(rows, SAMPLE_COLUMNS, ("visit", "sample")).convert_dtypes()
+        numbers = ("visit", "sample")
+        return frame(each_table(file, SAMPLE_COLUMNS, numbers), SAMPLE_COLUMNS, numbers).convert_dtypes()
 
 
 def load(folder: str | Path) -> PlatformResults:

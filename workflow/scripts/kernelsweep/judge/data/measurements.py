@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from math import nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
-from pandas.api.types import union_categoricals
 
 from kernelsweep.errors import UserError
 from kernelsweep.results import (
@@ -19,12 +22,10 @@ from kernelsweep.results import (
     MEASUREMENT_COLUMNS,
     POINT_INTEGERS,
     PROOF_FAILED,
-    each_row,
+    Table,
+    each_table,
     read_parameters,
 )
-
-# The number of rows that become columns at once: a row of texts takes 3 KB.
-_CHUNK = 20_000
 
 
 def load_measurements(
@@ -43,7 +44,8 @@ def load_measurements(
     text. An empty field becomes NaN in a column of numbers and "" in a column of text.
     Raises UserError as results.each_row(), and when a point occurs twice, or a row names none.
     """
-    read = (row for path in paths for row in each_row(path, CONTRACT_COLUMNS, study=study))
+    of_study = None if study is None else [study]
+    read = (table for path in paths for table in each_table(path, CONTRACT_COLUMNS, studies=of_study))
     rows = frame(read, MEASUREMENT_COLUMNS).drop(columns=[*left_out])
     return as_measurements(rows, ", ".join(map(str, paths)), unproven)
 
@@ -71,41 +73,46 @@ def with_flag(rows: pandas.DataFrame, kernels: Iterable[tuple[str, str]], flag: 
     return rows
 
 
-def frame(rows: Iterable[Mapping[str, str]], columns: Sequence[str], numbers: Sequence[str] = ()) -> pandas.DataFrame:
-    """Rows of results.each_row() as a frame, with `columns` first, even where no row has them.
+def frame(tables: Iterable[Table], columns: Sequence[str], numbers: Sequence[str] = ()) -> pandas.DataFrame:
+    """The rows of results.each_table() as a frame, with `columns` first, even where no row has them.
 
     A text that several rows have is in memory once: a million rows take 400 MB.
 
     numbers  the columns of numbers besides results.INTEGERS and FLOATS; all others hold texts
     """
-    numeric, rest, parts, sizes = {*INTEGERS, *FLOATS, *numbers}, iter(rows), list[dict[str, Any]](), list[int]()
-    while (chunk := list(islice(rest, _CHUNK))) or not parts:
-        sizes.append(len(chunk))
-        names = dict.fromkeys([*columns, *(name for header in {tuple(row): None for row in chunk} for name in header)])
-        parts.append({name: _column([row.get(name, "") for row in chunk], name in numeric) for name in names})
-    joined = dict[str, Any]()
-    for column in dict.fromkeys(name for part in parts for name in part):
-        is_number = column in numeric
+    numeric, size = {*INTEGERS, *FLOATS, *numbers}, 0
+    found: dict[str, array[Any]] = {}
+    # A text's place among its column's.
+    known = defaultdict[str, defaultdict[str, int]](_places)
+    for table in chain([dict[str, list[str]].fromkeys(columns, [])], tables):
         # Some files may lack a column that `columns` doesn't name.
-        pairs = zip(parts, sizes, strict=True)
-        found = [part.pop(column) if column in part else _column([""] * size, is_number) for part, size in pairs]
-        if not is_number:
-            joined[column] = pandas.Series(union_categoricals(found)).astype("str")
-            continue
-        values = pandas.concat(found, ignore_index=True)
-        if column in FLOATS:
-            values = values.astype("float64")
-        elif column in INTEGERS:  # A study without an axis of this name has empty fields.
-            values = values.astype("Int64" if column not in POINT_INTEGERS or values.isna().any() else "int64")
-        joined[column] = values
+        found |= {name: array("d" if name in numeric else "i") for name in table if name not in found}
+        size += len(next(iter(table.values()), ()))
+        for name, column in found.items():
+            texts = [*[""] * (size - len(column) - len(table.get(name, ()))), *table.get(name, ())]
+            if name in numeric:
+                column.extend([float(text) if text else nan for text in texts])
+            else:
+                column.extend(map(known[name].__getitem__, texts))
+    joined = dict[str, Any]()
+    for name in [*found]:
+        values = np.asarray(found.pop(name))
+        if name not in numeric:
+            joined[name] = pandas.Series(pandas.Categorical.from_codes(values, pandas.Index(known.pop(name)))).astype(
+                "str"
+            )
+        elif name not in INTEGERS:
+            joined[name] = values
+        else:  # A study without an axis of this name has empty fields.
+            is_whole = name in POINT_INTEGERS and not np.isnan(values).any()
+            joined[name] = pandas.Series(values).astype("int64" if is_whole else "Int64")
     return pandas.DataFrame(joined, copy=False)
 
 
-def _column(texts: list[str], is_number: bool) -> Any:
-    """A column of numbers, or of categories, which take a byte or two a row."""
-    if not is_number:
-        return pandas.Categorical(texts)
-    return pandas.to_numeric(pandas.Series(texts, dtype="str").replace("", None))
+def _places() -> defaultdict[str, int]:
+    places = defaultdict[str, int]()
+    places.default_factory = places.__len__
+    return places
 
 
 def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:

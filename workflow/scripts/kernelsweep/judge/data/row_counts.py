@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernelsweep.reasons import Reason
-from kernelsweep.results import STATUSES
+from kernelsweep.results import STATUSES, Table
 
 # The number of failed rows of a kernel and status that are kept for lists.
 LISTED_PER_KERNEL = 5
@@ -52,29 +52,34 @@ class RowCounts:
     once_wrong: list[CsvRow] = field(default_factory=list)
     machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
 
-    def count(self, rows: Iterable[CsvRow]) -> Iterator[CsvRow]:
-        """Count the rows while they are read on."""
-        for row in rows:
-            study, kernel, status = row["study"], row["kernel"], row["status"]
-            self.points[study, kernel, status] += 1
-            if status == "skipped":
-                self.skipped[study, kernel, row["message"]] += 1
-                self.mistakes[study, kernel, row["message"]] += row.get("reason") == Reason.STUDY_MISTAKE
-            elif status != "ok" and is_excused(row):
-                self.excused[study, kernel] += 1
-            elif status != "ok":
-                self.failed[study, kernel] += 1
-                self.run_again += "runs_again" in row["flags"]
-                self.failures[study, kernel] += is_failure(row)
-                kept = self.first_failed.setdefault((study, kernel), [])
-                if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
-                    kept.append(row)
-            elif "once_wrong" in row["flags"]:
-                self.once_wrong.append(row)
+    def count(self, tables: Iterable[Table]) -> Iterator[Table]:
+        """Count the rows of tables while they are read on."""
+        for table in tables:
+            self.points.update(zip(table["study"], table["kernel"], table["status"], strict=True))
             for name, values in self.machines.items():
-                if value := row.get(name):
-                    values.add(value)
-            yield row
+                values |= {*table.get(name, ())} - {""}
+            for place, (status, flags) in enumerate(zip(table["status"], table["flags"], strict=True)):
+                if status != "ok" or "once_wrong" in flags:
+                    self._count_special({name: texts[place] for name, texts in table.items()})
+            yield table
+
+    def _count_special(self, row: CsvRow) -> None:
+        """Count a row that is not ok, or was once wrong."""
+        status, kernel = row["status"], (row["study"], row["kernel"])
+        if status == "ok":
+            self.once_wrong.append(row)
+        elif status == "skipped":
+            self.skipped[*kernel, row["message"]] += 1
+            self.mistakes[*kernel, row["message"]] += row.get("reason") == Reason.STUDY_MISTAKE
+        elif is_excused(row):
+            self.excused[kernel] += 1
+        else:
+            self.failed[kernel] += 1
+            self.run_again += "runs_again" in row["flags"]
+            self.failures[kernel] += is_failure(row)
+            kept = self.first_failed.setdefault(kernel, [])
+            if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
+                kept.append(row)
 
     def differing(self) -> list[str]:
         """A sentence for each property of the machine in which rows differ, so that their times can't be compared."""
@@ -120,10 +125,11 @@ def is_excused(row: CsvRow) -> bool:
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
 
 
-def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
+def row_counts(rows: Sequence[CsvRow]) -> RowCounts:
     """Count the rows."""
     counted = RowCounts()
-    deque(counted.count(rows), maxlen=0)
+    names = dict.fromkeys(name for row in rows for name in row)
+    deque(counted.count([{name: [row.get(name, "") for row in rows] for name in names}] if rows else []), maxlen=0)
     return counted
 
 

@@ -22,7 +22,7 @@ from kernelsweep.results import (
     EDITED,
     FURTHER_POINT_COLUMNS,
     METRIC_COLUMNS,
-    each_row,
+    each_table,
 )
 from kernelsweep.study.settings import StudySettings
 
@@ -41,7 +41,8 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     Raises UserError when a column is missing or a number cannot be read.
     """
     needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
-    read = (row for path in paths for row in each_row(path, needed, ["value"], study))
+    of_study = None if study is None else [study]
+    read = (table for path in paths for table in each_table(path, needed, ["value"], of_study))
     rows = frame(read, METRIC_COLUMNS, ["value"])[list(METRIC_COLUMNS)].astype({"value": "float64"})
     return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
 
