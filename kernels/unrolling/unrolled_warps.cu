@@ -1,5 +1,5 @@
-// Unrolled last warp: as `unrolled`, but the tree stops at stride 64, and the first warp finishes in six straight-line
-// steps.
+// Unrolled last warp: each thread first adds the elements of several data blocks, as in `unrolled` of the study
+// `unrolling`. Then the tree stops at stride 64, and the first warp finishes in six straight-line steps.
 //
 // Once one warp is left, a barrier for the whole block only makes the others wait. Reads and writes inside the warp are
 // ordered by __syncwarp instead.

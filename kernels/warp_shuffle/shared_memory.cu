@@ -1,5 +1,5 @@
-// Partial sums in shared memory: the tree of `global_memory`, in an array that the block's threads share on the
-// multiprocessor.
+// Partial sums in shared memory: a tree, in each step of which half as many threads add. It is that of `global_memory`
+// in the study `warp_shuffle`, in an array that the block's threads share on the multiprocessor.
 //
 // The input is read once and never written; the tree's traffic stays on the multiprocessor.
 

@@ -174,7 +174,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
         'id="study-warp_shuffle"',
         # Each kernel's own words, without the header of its file.
         "Partial sums in global memory: each thread adds",
-        "the tree of <code>global_memory</code>, in an array",
+        "that of <code>global_memory</code> in the study",
         'id="chapter-claims"',
         'id="files"',
     ]
