@@ -18,6 +18,7 @@ from workflow_runs import shrink, snakemake
 
 from kernelsweep.base.logs import SAID, read_ending
 from kernelsweep.project.last_words import LastWords
+from kernelsweep.project.time_left import TimeLeft
 
 LOGGER = logging.getLogger("tests of last words")
 LOGGER.propagate = False
@@ -123,7 +124,7 @@ def test_each_failed_jobs_sentence_comes_first_and_then_answers_those_that_are_r
     assert "Traceback" in (tmp_path / "bug.log").read_text()
 
 
-def test_the_longest_answer_is_first_and_the_page_of_all_pages_follows(
+def test_answers_come_in_their_order_and_the_page_of_all_pages_follows(
     tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (tmp_path / "results/index.html").as_uri()
@@ -136,7 +137,8 @@ def test_the_longest_answer_is_first_and_the_page_of_all_pages_follows(
     nothing = "Nothing to do: all that was asked for is there and up to date."
     assert capsys.readouterr().err == f"\nAs last time.\n\n{nothing}\n\n  All pages  {page}\n\n"
     ending = words()
-    for platform, text in {"gpu": "Two\\nlines.\\n\\nFor both.", "emulator": "One line.\\n\\nFor both."}.items():
+    ending.earlier = lambda: [f"results/{platform}/end_run.log" for platform in ("gpu", "emulator")]
+    for platform, text in {"emulator": "One line.\\n\\nFor both.", "gpu": "Two\\nlines.\\n\\nFor both."}.items():
         (tmp_path / f"results/{platform}").mkdir(parents=True)
         tell(event="job_info", log=[f"results/{platform}/end_run.log"], output=["x"])
         end_of_job(tmp_path / f"results/{platform}/end_run.log", f"print('{text}')", is_answer=True)
@@ -181,6 +183,27 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "5 of 44 jobs: checking matmul for 0:14, checking matmul, checking matmul",
         "6 of 44 jobs: checking matmul for 1:50, checking matmul",
     ]
+
+
+def test_the_time_left_is_that_of_each_jobs_last_run(tmp_path: Path) -> None:
+    def started(jobs: int) -> TimeLeft:
+        left = TimeLeft()
+        left.plan({"measure": jobs}, tmp_path / "seconds.json")
+        return left
+
+    first, now = started(4), 1.0
+    for log, seconds in {"a": 10.0, "b": 2.0, "c": 30.0, "d": 2.0}.items():
+        first.begin(log, "measure", log, now)
+        first.end(log, now := now + seconds)
+    first.keep(tmp_path / "seconds.json")
+    again = started(4)
+    assert again.seconds(1.0) == 44
+    again.begin(1, "measure", "c", 1.0)
+    assert again.seconds(11.0) == 34
+    again.end(1, 66.0)  # A machine that is half as fast.
+    again.begin(2, "measure", "a", 66.0)
+    assert again.seconds(66.0) == 28
+    assert started(1).seconds(0.0) == 11, "an edit runs one of the four"
 
 
 def test_a_run_needs_nothing_that_is_changed_in_snakemake(project: Path) -> None:

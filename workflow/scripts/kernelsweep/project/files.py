@@ -56,6 +56,7 @@ PATHS = {
     "unit_store": "build/units",
     "checked_problem": "build/{study}.checked.txt",
     "left_out": "build/{study}.left_out",
+    "seconds": "build/seconds.json",
     # Judgements and what readers see.
     "folder": "{scope}",
     "claims": "{scope}/claims.{suffix}",

@@ -72,7 +72,7 @@ class LastWords(logging.Filter):
     is_quiet    whether Snakemake's lines on its own work are left out
     is_dry      tells whether no job runs
     renew       makes the page again that leads to all others
-    earlier     gives the logs of the jobs that gave the answer to these targets, for a run with nothing to do
+    earlier     gives the logs of the jobs that gave the answer to these targets, in the order of the answer
     status      gives the exit status of a run whose answer is bad; None for Snakemake's
     starting    is called once Snakemake knows its settings, and before its scheduler reads them
     scheduling  is called once Snakemake's scheduler is made, and before it runs jobs
@@ -164,6 +164,7 @@ class LastWords(logging.Filter):
         self._draw("")
         if self.stopped:
             with chdir(self._folder or Path.cwd()):
+                self._time_left.keep(Path(path_of("seconds")))
                 self.renew()
             _print([self.stopped])
             return
@@ -177,11 +178,12 @@ class LastWords(logging.Filter):
             print(self.help(), flush=True)
             return
         with chdir(self._folder):  # With -d, Snakemake has gone back to where it was started.
+            self._time_left.keep(Path(path_of("seconds")))
             self.renew()
             has_index = Path(path_of("index")).is_file()
             answers = self._answers()
             if not self._has_jobs and not self._has_error:
-                answers = [*_in_order(map(read_ending, self.earlier())), _NOTHING]
+                answers = [*_texts(map(read_ending, self.earlier())), _NOTHING]
                 answers += [_all_pages()] if has_index else []
             elif has_index and (len(answers) > 1 or (answers and any(self._failed.values()))):
                 answers.append(_all_pages())
@@ -251,14 +253,16 @@ class LastWords(logging.Filter):
         now = time.monotonic()
         log = next(iter(getattr(record, "log", None) or []), "")
         self._running[job] = _doing(rule, where), now, log
-        self._time_left.begin(job, rule, now)
+        self._time_left.begin(job, rule, log, now)
         if self._next_line == 0.0 and self._is_quiet and not self._is_dry():
             self._next_line = now + _SECONDS_TO_FIRST_LINE
             threading.Thread(target=self._watch, daemon=True).start()
 
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
         """Log how many jobs there are, instead of Snakemake's table."""
-        self._time_left.plan({rule: count for rule, count in stats.items() if rule != "total"})
+        self._time_left.plan(
+            {rule: count for rule, count in stats.items() if rule != "total"}, Path(path_of("seconds"))
+        )
         self._pages, self._total = stats.get(_PAGES, 0), stats.get("total", 0)
         logging.getLogger(self._logger).info(f"{self._total} jobs", extra=OURS)
 
@@ -283,9 +287,14 @@ class LastWords(logging.Filter):
         if self._draws:
             share = self._done / max(1, self._total)
             bar = "█" * round(_BAR * share) + "─" * (_BAR - round(_BAR * share))
-            parts = [f"{share:.0%}", f"{self._done}/{self._total}", *([f"{in_minutes(left)} left"] if left else [])]
-            parts += [read_line(log).partition(",")[0] or name for name, _, log in running]
-            self._draw(_joined(f"▕{bar}▏ ", dict.fromkeys(parts), " · ", get_terminal_size().columns - 1))
+            parts = [
+                f"{share:.0%}",
+                f"{self._done}/{self._total}",
+                *([f"{in_minutes(left)} left"] if left and left >= 1 else []),
+                "",
+            ]
+            doing = dict.fromkeys(read_line(log).partition(",")[0] or name for name, _, log in running)
+            self._draw(_joined(f"▕{bar}▏ {' · '.join(parts)}", doing, " · ", get_terminal_size().columns - 1))
             return
         line = f"{self._done} of {self._total} jobs"
         if left is not None:
@@ -308,7 +317,7 @@ class LastWords(logging.Filter):
         return _written(log) != self._before.get(log)
 
     def _answers(self) -> list[str]:
-        """The answers, the longest first: a platform with times has more to say than the emulator.
+        """The answers, in the order in which a run with nothing to do has them.
 
         After a failure, the failed ones come first, and of the others the first paragraph is left: the failure stays in
         sight.
@@ -316,12 +325,13 @@ class LastWords(logging.Filter):
         A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
         failed.
         """
-        logs = filter(self._is_new, dict.fromkeys(self._logs))
-        endings = [*map(read_ending, logs)]
-        found = _in_order(endings)
+        ordered = {log: place for place, log in enumerate(self.earlier())}
+        logs = sorted(dict.fromkeys(self._logs), key=lambda log: ordered.get(log, len(ordered)))
+        endings = [*map(read_ending, filter(self._is_new, logs))]
+        found = _texts(endings)
         if any(self._failed.values()):
             right = [ending.answer.partition("\n\n")[0] for ending in endings if not ending.sentence]
-            return [*_in_order(ending for ending in endings if ending.sentence), *filter(None, right)]
+            return [*_texts(ending for ending in endings if ending.sentence), *filter(None, right)]
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
         is_told = any(path in text for text in found for path in wanted)
@@ -340,13 +350,13 @@ def _doing(rule: str, where: str = "") -> str:
 
 def _joined(head: str, parts: Iterable[str], between: str, columns: int) -> str:
     """A line of as many parts as these columns have place for."""
-    line = f"{head}{between.join(parts)}"
-    return line if len(line) <= columns else f"{line[: columns - 3].rpartition(between)[0] or line[: columns - 3]}..."
+    joined, room = between.join(parts), columns - len(head)
+    cut = joined if len(joined) <= room else joined[: room - 3]
+    return head + (cut if cut == joined else f"{cut.rpartition(between)[0] or cut}...")
 
 
-def _in_order(endings: Iterable[Ending]) -> list[str]:
-    """The answers of jobs that end so, the longest first."""
-    return sorted(filter(None, (ending.answer for ending in endings)), key=lambda text: -text.count("\n"))
+def _texts(endings: Iterable[Ending]) -> list[str]:
+    return [ending.answer for ending in endings if ending.answer]
 
 
 def _paragraphs(answers: Iterable[str]) -> Iterator[str]:

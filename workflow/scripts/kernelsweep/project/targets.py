@@ -42,13 +42,18 @@ def help_text(project: Project) -> str:
 
 
 def ends(project: Project, asked: Iterable[str]) -> list[str]:
-    """The folders of the answers with which a run of these targets ends."""
+    """The folders of the answers with which a run of these targets ends.
+
+    Those with times come first, studies in the order of the configuration.
+    """
     made = {"all": everything, "compare": compare, "grade": grade, "prove": prove, "count": count, "sanitize": sanitize}
     files: list[str] = []
-    for target in asked:
+    studies = [*project.studies]
+    for target in sorted(asked, key=lambda target: studies.index(target) if target in studies else -1):
         files += made[target](project) if target in made else []
         files += study(project, target) if target in project.studies else []
-    return [file.removeprefix(f"{RESULTS}/").removesuffix("/.verdict") for file in files if file.endswith("/.verdict")]
+    folders = [file.removeprefix(f"{RESULTS}/")[: -len("/.verdict")] for file in files if file.endswith("/.verdict")]
+    return sorted(folders, key=lambda folder: not kind_of(folder.partition("/")[0]).has_clock)
 
 
 def everything(project: Project) -> list[str]:

@@ -1,61 +1,90 @@
-"""How long a run's jobs still take: like those of their rule that have ended."""
+"""How long a run's jobs still take: as in the last run, or like those of their rule that have ended."""
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
-# A job is expected to take at most this many times as long as the others of its rule took, and so many seconds more.
+# A job takes at most this many times as long as expected, and so many seconds more.
 _LONGER, _SECONDS_MORE = 2.0, 5.0
 
 # An estimate that is more than this many times the least before is not told: a reader plans with that one.
 _MOST_RISE = 4 / 3
 
+# The pace is the last run's until jobs of more than so many seconds have ended.
+_PRIOR = 5.0
+
 
 class TimeLeft:
-    """The jobs of a run by their rules. Times are seconds of one clock; a job is any hashable name."""
+    """The jobs of a run, each by its number, its rule and its log. Times are seconds of one clock."""
 
     def __init__(self) -> None:
         self._waiting: Counter[str] = Counter()
-        self._running: dict[object, tuple[str, float]] = {}
-        self._took: dict[str, list[float]] = {}
+        self._running: dict[object, tuple[str, str, float]] = {}
+        # By rule and log: of jobs that have ended, and of the last run.
+        self._took: dict[str, dict[str, float]] = {}
+        self._last: dict[str, dict[str, float]] = {}
+        self._begun: set[str] = set()
         self._started = 0.0
         self._least: float | None = None
 
-    def plan(self, jobs: Mapping[str, int]) -> None:
-        """Note how many jobs each rule has."""
+    def plan(self, jobs: Mapping[str, int], file: Path) -> None:
+        """Note how many jobs each rule has, and what keep() has written in the last run."""
         self._waiting = Counter(jobs)
+        with suppress(OSError, ValueError):
+            self._last = json.loads(file.read_text(encoding="utf-8"))
 
-    def begin(self, job: object, rule: str, now: float) -> None:
+    def keep(self, file: Path) -> None:
+        """Write how long each job took, in this run or in an earlier one."""
+        seconds = {rule: self._last.get(rule, {}) | self._took.get(rule, {}) for rule in {**self._last, **self._took}}
+        with suppress(OSError):
+            file.write_text(json.dumps(seconds), encoding="utf-8")
+
+    def begin(self, job: object, rule: str, log: str, now: float) -> None:
         """Note that a job begins."""
         self._started = self._started or now
         self._waiting[rule] -= 1
-        self._running[job] = rule, now
+        self._begun.add(log)
+        self._running[job] = rule, log, now
 
     def end(self, job: object, now: float) -> None:
         """Note that a job has ended."""
         if job in self._running:
-            rule, begun = self._running.pop(job)
-            self._took.setdefault(rule, []).append(now - begun)
+            rule, log, begun = self._running.pop(job)
+            self._took.setdefault(rule, {})[log] = now - begun
 
     def seconds(self, now: float) -> float | None:
-        """The seconds left. None where nothing tells: a job takes far longer than its rule's others, the jobs that were
-        planned with took too little, or, at first, most of those that wait are of rules without an ended one.
+        """The seconds left. None where nothing tells: a job takes far longer than expected, the jobs that were planned
+        with took too little, or, at first, of most of those that wait nothing is known.
 
-        Jobs of a rule without an ended one count as the mean of all that have ended. It is divided by the number of
-        jobs that ran at once so far.
+        A job is expected to take as long as in the last run, by this run's pace; a new one as the others of its rule;
+        of a new rule, as the mean of all. The sum is divided by the number of jobs that ran at once so far.
         """
-        ended = [seconds for of_rule in self._took.values() for seconds in of_rule]
-        unknown = sum(max(0, count) for rule, count in self._waiting.items() if rule not in self._took)
-        if not ended or (self._least is None and 2 * unknown > sum(max(0, count) for count in self._waiting.values())):
+        # Copies: jobs begin and end in other threads.
+        took = {rule: {**jobs} for rule, jobs in [*self._took.items()]}
+        ended = [seconds for jobs in took.values() for seconds in jobs.values()]
+        before = [self._last.get(rule, {}).get(log) for rule, jobs in took.items() for log in jobs]
+        both = [pair for pair in zip(ended, before, strict=True) if pair[1] is not None]
+        pace = (sum(seconds for seconds, _ in both) + _PRIOR) / (sum(seconds or 0 for _, seconds in both) + _PRIOR)
+        waiting = {rule: count for rule, count in [*self._waiting.items()] if count > 0}
+        likely: dict[str, float] = {}
+        for rule in {**waiting, **took, **self._last}:
+            last = [pace * seconds for log, seconds in self._last.get(rule, {}).items() if log not in self._begun]
+            if of_rule := last or took.get(rule, {}).values():
+                likely[rule] = statistics.fmean(of_rule)
+        unknown = sum(count for rule, count in waiting.items() if rule not in likely)
+        if not likely or (self._least is None and 2 * unknown > sum(waiting.values())):
             return None
-        mean = statistics.fmean(ended)
-        likely = {rule: statistics.fmean(seconds) for rule, seconds in self._took.items()}
-        left = sum(max(0, count) * likely.get(rule, mean) for rule, count in self._waiting.items())
+        mean = statistics.fmean(ended or likely.values())
+        left = sum(count * likely.get(rule, mean) for rule, count in waiting.items())
         spent = sum(ended)
-        for rule, begun in self._running.values():
-            seconds, ran = likely.get(rule, mean), now - begun
+        for rule, log, begun in [*self._running.values()]:
+            last_time = self._last.get(rule, {}).get(log)
+            seconds, ran = likely.get(rule, mean) if last_time is None else pace * last_time, now - begun
             if ran > _LONGER * seconds + _SECONDS_MORE:
                 return None
             left += max(0.0, seconds - ran)
