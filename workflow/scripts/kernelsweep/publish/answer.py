@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from tabulate import tabulate
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.logs import COLUMNS, fitted
-from kernelsweep.home import COMMAND
+from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
@@ -211,11 +212,16 @@ def status_text(
 
 def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
-    rows, more = [], False
+    rows, more, notes = [], False, []
     for study in studies:
+        shared = _shared([f"{row['sizes']} {row['configuration']}" for row in study.uses if not row["is_refined"]])
+        notes += [f"{study.study}: each with {' '.join(shared)}."] if shared else []
         for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
             more |= row["has_better"]
-            sizes, words = f"{row['sizes']}{'*' * row['has_better']}", f"{row['kernel']} {row['configuration']}".strip()
+            sizes, words = row["sizes"], f"{row['kernel']} {row['configuration']}".strip()
+            for word in shared:
+                sizes, words = (re.sub(rf",? {word}(?!\S)", "", text) for text in (sizes, words))
+            sizes += "*" * row["has_better"]
             sizes = sizes.replace("; ", ";\n") if len(sizes) > _WIDEST[1] else sizes
             rows.append(("" if number else study.study, sizes, words, row["loses"], row["of_peak"]))
     if not rows:
@@ -230,11 +236,17 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     table = tabulate(cells, tablefmt="plain", colalign=sides, disable_numparse=True)
     lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
-    notes = ["* Some sizes have a better one: see the page."] if more else []
+    notes += ["* Some sizes have a better one: see the page."] if more else []
     of_kind = grouped((one for one in studies if one.uses and one.kind), lambda one: one.kind)
     notes += [f"For {kind} only: {', '.join(one.study for one in of)}." for kind, of in of_kind.items()]
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     return ["", *lines, *(fitted(f"  {note}") for note in notes)]
+
+
+def _shared(texts: Sequence[str]) -> list[str]:
+    """The values on axes, such as spread=1–256, that all of several rows have."""
+    words = [[word for word in text.split() if "=" in word] for text in texts]
+    return [word for word in words[0] if all(word in others for others in words)] if words[1:] else []
 
 
 def _filled(cell: str, most: int) -> str:
@@ -278,8 +290,13 @@ def run_answer(
         errors.append(f"All {counted.failed.total():,} failed points: {summary}. {_KEPT}")
     if counted.run_again:
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
-    is_right = all(study.right == study.run for study in studies) and any(study.uses for study in studies)
-    return Answer(text, errors, page, f"edit a kernel, then: {COMMAND} compare" if is_right else "")
+    if not all(study.right == study.run for study in studies):
+        next_command = ""
+    elif any(study.uses for study in studies):
+        next_command = f"edit a kernel, then: {COMMAND} compare"
+    else:
+        next_command = f"times need a GPU: {GPU_COMMAND}{f' {studies[0].study}' if len(studies) == 1 else ''}"
+    return Answer(text, errors, page, next_command)
 
 
 def _with_changes(failure: Failure, findings: Sequence[str]) -> str:
