@@ -46,7 +46,7 @@ class Compared:
         return "\n".join(self.lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>{self.sizes.to_html(index=False)}"
+        return f"<pre>{escape(repr(self))}</pre>{self.sizes.dropna(axis=1, how='all').to_html(index=False)}"
 
 
 def compared(after: Swept, before: Swept | None, margin: float, title: str) -> Compared:

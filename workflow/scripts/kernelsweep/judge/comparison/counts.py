@@ -40,9 +40,11 @@ class CountChange:
 
     @property
     def amount(self) -> str:
-        """The change in words: `−25%`, or `0 -> 1,024`."""
+        """The change in words: `−25%`, `×7.7`, or `0 -> 1,024`."""
         if not self.before:
             return f"0 -> {self.after:,.0f}"
+        if self.after >= 2 * self.before:
+            return f"×{self.after / self.before:.1f}"
         percent = 100 * (self.after / self.before - 1)
         return f"{percent:+.{0 if abs(percent) >= 1 else 1}f}%".replace("-", "−")
 

@@ -288,9 +288,11 @@ def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page:
     proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
     lines, more = summary["verdict"][:VERDICT_LINES], summary["verdict"][VERDICT_LINES:]
     lines = [*lines, *([f"... {len(more)} more lines are on the page."] if more else []), *proven]
-    errors = [*summary["failed_proofs"]]
+    lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in lines]
+    told = tuple(f"The check of {kernel} failed: result (" for kernel in summary["failed"])
+    errors = [error for error in summary["failed_proofs"] if not error.startswith(told)]
     if summary["failed"]:
-        errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {text}.")
+        errors = [lines.pop(0), *errors, f"Right before and not now: {', '.join(summary['failed'])}. See {text}."]
     worse = {
         "Slower": kernels_with_verdict(summary, SLOWER),
         "Counts rose": [name for name, counts in summary["counted"].items() if counts["verdict"] in (MORE, MIXED)],
@@ -300,6 +302,4 @@ def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page:
         errors.append("After correcting a kernel, repeat the command.")
     elif words and fail_on == SLOWER:
         errors = [f"{words} (compare.fail_on is slower). See {text}."]
-    return Answer(
-        "\n".join(fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in lines), errors, page
-    )
+    return Answer("\n".join(lines), errors, page)

@@ -71,6 +71,7 @@ def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
     known |= {"breakable": breakable, "shades": map_shades()}
+    known["is_failed"] = bool(summary.get("failed") or summary.get("failed_proofs"))
     return html_text("page/comparison.html", title, scripts, **known, **values)
 
 
