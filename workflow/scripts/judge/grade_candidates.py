@@ -5,6 +5,7 @@ import time
 from html import escape
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.base.sandbox import described
 from kernelsweep.judge.comparison.sides import read_records
@@ -33,7 +34,7 @@ with logged(snakemake):
             add_ratios(verdicts[-1], rows[name], records, plan.sizes, plan.margin)
     summary, text = report(verdicts, plan.of_study, plan.against, plan.margin)
     summary["sandbox"] = described()
-    Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    write_json(snakemake.output.verdict, summary)
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
     content = {
         "index": link(Path(plan.index), page.parent),

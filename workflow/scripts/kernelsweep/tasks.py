@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError
 from kernelsweep.tensors import as_array, is_tensor
@@ -85,7 +86,7 @@ def sol_execbench(
     without a value, for a part of the elements, and for a tensor that can't be read or has another shape.
     """
     path = _beside(definition)
-    task = json.loads(read_text(path))
+    task = read_json(path)
     described = task["inputs"]
     lines = read_text(_beside(workload)).splitlines() if workload else ["{}"]
     workloads = [one.get("workload", one) for one in map(json.loads, lines)]

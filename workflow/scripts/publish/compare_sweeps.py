@@ -1,9 +1,9 @@
 """Compare two sweeps point by point: rows, text as Markdown, a summary as JSON, and a page that needs no other file."""
 
-import json
 import time
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.description import read_device
@@ -62,7 +62,7 @@ with logged(snakemake):
         "proven": proven,
         "failed_proofs": failed_proofs,
     }
-    Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    write_json(snakemake.output.summary, summary)
     latex = comparison_latex(summary, devices(points))
     Path(snakemake.output.latex).write_text(latex, encoding="utf-8")
 

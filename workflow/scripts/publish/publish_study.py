@@ -4,11 +4,11 @@ The table is written as Markdown and CSV, and in short as LaTeX. Figures have th
 further widths; each PDF has its LaTeX beside it. texts.json has their texts for the page.
 """
 
-import json
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.publish.drawing.figure_formats import file_names, narrow_name
@@ -63,7 +63,7 @@ with logged(snakemake):
         latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
         best.write_text(as_latex(best_table(data)), encoding="utf-8")
         counters.write_text(as_latex(counters_table(data)), encoding="utf-8")
-        story.write_text(json.dumps(story_data(data, plan.named, plan.accesses), indent=1) + "\n", encoding="utf-8")
+        write_json(story, story_data(data, plan.named, plan.accesses))
         for of_figure in drawn:
             texts |= of_figure
-    (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(folder / TEXTS_FILE, texts)

@@ -1,9 +1,8 @@
 """Write environment.json: all that a reader needs to know to measure the same again."""
 
-import json
 from pathlib import Path
 
-from kernelsweep.base.json_files import read_json
+from kernelsweep.base.json_files import read_json, write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.build import compiler_of
 from kernelsweep.device.description import read_device
@@ -16,4 +15,4 @@ with logged(snakemake):
     compilers = sorted(set(reports)) or [compiler_of(plan.target)]
     device = read_device(snakemake.input.device)
     environment = describe_environment(device, compilers, plan.configuration, plan.kernel_codes)
-    Path(snakemake.output[0]).write_text(json.dumps(environment, indent=1) + "\n", encoding="utf-8")
+    write_json(snakemake.output[0], environment)

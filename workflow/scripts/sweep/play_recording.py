@@ -1,9 +1,9 @@
 """Unpack a recording into results: the same files that measuring would have written."""
 
-import json
 import shutil
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.publish.share.recording import read_environment, recorded_device, unpack
 from kernelsweep.results import METRIC_COLUMNS, write_rows
@@ -17,4 +17,4 @@ with logged(snakemake):
     shutil.copy(snakemake.input.environment, snakemake.output.environment)
     environment = read_environment(Path(snakemake.input.environment).parent)
     device = recorded_device(environment, snakemake.wildcards.name)
-    Path(snakemake.output.device).write_text(json.dumps(device, indent=1) + "\n", encoding="utf-8")
+    write_json(snakemake.output.device, device)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+
+from kernelsweep.base.json_files import write_json
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,4 @@ class Answer:
 
     def write(self, file: str) -> None:
         """Write the answer's file."""
-        Path(file).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(file, asdict(self))

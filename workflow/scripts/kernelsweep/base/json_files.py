@@ -1,17 +1,16 @@
-"""Read JSON that jobs or recordings left, and check it: a file may have been cut or edited."""
+"""Write JSON, and read what jobs or recordings left, and check it: a file may have been cut or edited."""
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError
-
-Value = TypeVar("Value")
 
 AGAIN = "The file was cut or edited: delete it, or restore it if it is no result, and type the same command again."
 
@@ -31,15 +30,26 @@ def read_json(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def read_record(path: str | Path, adapter: TypeAdapter[Value], **further: Any) -> Value:
-    """What an adapter makes of the object in a JSON file. Raises UserError, naming file and key, for another content.
+@cache
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """What makes values of a type. To make it takes up to 20 ms, which forks are spared where they find it made."""
+    return TypeAdapter(kind)
+
+
+def read_record(path: str | Path, kind: Any, **further: Any) -> Any:
+    """The value of a type in a JSON file. Raises UserError, naming file and key, for another content.
 
     further  keys and values that the file lacks
     """
     try:
-        return adapter.validate_python(read_json(path) | further)
+        return adapter_of(kind).validate_python(read_json(path) | further)
     except ValidationError as error:
         raise UserError(f"{path}: {first_mistake(error)}. {AGAIN}") from error
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write what JSON can say into a file, in lines."""
+    Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def first_mistake(error: ValidationError) -> str:

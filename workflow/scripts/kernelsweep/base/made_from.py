@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.code_hash import code_hash, sha256_of
+from kernelsweep.base.json_files import write_json
 from kernelsweep.plans import reasons, shows_stories
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
@@ -85,7 +86,7 @@ def planned(file: str) -> Sources:
 
 def _write(file: str, content: Mapping[str, Any]) -> None:
     Path(file).parent.mkdir(parents=True, exist_ok=True)
-    Path(file).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_json(file, content)
 
 
 def _hash(file: str | Path, is_input: bool = False, with_story: bool = False) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import math
 import os
 import re
@@ -20,6 +19,7 @@ from elftools.common.utils import struct_parse
 from elftools.dwarf.structs import DWARFStructs
 from elftools.elf.elffile import ELFFile
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.compile.binaries import CONSTANT_MEMORY, variables
 from kernelsweep.compile.nvcc import demangled, name_and_types, resources_in
 from kernelsweep.errors import UserError
@@ -303,7 +303,7 @@ def write_capture(folder: Path, captured: Captured, record: Mapping[str, Any], i
                 np.lib.format.write_array(file, np.ascontiguousarray(contents), allow_pickle=False)
     part.replace(folder / ARRAYS)
     (folder / CODE).write_bytes(captured.image)
-    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_json(part, record)
     part.replace(folder / RECORD)
 
 

@@ -5,7 +5,6 @@ Apart from builder.py, whose imports take long.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import zipfile
@@ -16,6 +15,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, Symbol
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.reasons import Reason
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
@@ -86,4 +86,4 @@ def failure_of(report: Mapping[str, Any], variant: str) -> dict[str, Any] | None
 
 def write_report(path: Path, report: Report) -> None:
     """Write a build report as JSON."""
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write_json(path, report)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kernelsweep.base.json_files import read_record
 
@@ -54,9 +53,7 @@ class GpuDevice(_Device):
         return self
 
 
-@cache
-def _adapter() -> TypeAdapter[_Emulator | GpuDevice]:
-    return TypeAdapter(Annotated[_Emulator | GpuDevice, Field(discriminator="kind")])
+_AnyDevice = Annotated[_Emulator | GpuDevice, Field(discriminator="kind")]
 
 
 def read_device(path: str | Path, studies: Iterable[str] = ()) -> dict[str, Any]:
@@ -64,5 +61,6 @@ def read_device(path: str | Path, studies: Iterable[str] = ()) -> dict[str, Any]
 
     studies  what is told of; where it is a single study, the description has what `by_study` says of it
     """
-    device, names = read_record(path, _adapter()), list(studies)
+    device: _Emulator | GpuDevice = read_record(path, _AnyDevice)
+    names = list(studies)
     return device.model_dump() | dict(device.by_study.get(names[0], {}) if len(names) == 1 else {})

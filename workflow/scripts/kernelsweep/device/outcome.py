@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from math import inf
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from kernelsweep.base.json_files import adapter_of, first_mistake
 from kernelsweep.device.platform import MemoryMistake
 from kernelsweep.errors import readable
 from kernelsweep.reasons import Reason
@@ -141,20 +141,13 @@ def read_outcome(values: Mapping[str, Any]) -> Outcome:
     Raises ValueError where they are none: a journal may have been edited, and a kernel may write an answer.
     """
     try:
-        outcome = of_json().validate_python(values, extra="forbid")
+        outcome: Outcome = adapter_of(Outcome).validate_python(values, extra="forbid")
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'outcome'}: {first['msg']}") from error
+        raise ValueError(f"outcome: {first_mistake(error)}") from error
     times = (time_us for visit in outcome.visits for time_us in (*visit.samples, *visit.before))
     if not all(0 < time_us < inf for time_us in times):
         raise ValueError("samples are numbers above 0")
     return outcome
-
-
-@cache
-def of_json() -> TypeAdapter[Outcome]:
-    """What reads an outcome. To make it takes 20 ms, which forks are spared where they find it made."""
-    return TypeAdapter(Outcome)
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
+from kernelsweep.base.json_files import adapter_of
 from kernelsweep.base.running import environment
 from kernelsweep.compile.binaries import Report
 from kernelsweep.compile.build import gpu_source
@@ -138,4 +137,4 @@ def observe(tool: Sequence[str], mode: str, requests: Requests, log: Path) -> Ob
                 status = None
                 print("stopped: it exceeded its time limit", flush=True)
         lines = answers.read_text(encoding="utf-8").splitlines(keepends=True) if answers.exists() else []
-    return Observed(status, tuple(TypeAdapter(Answer).validate_json(line) for line in lines if line.endswith("\n")))
+    return Observed(status, tuple(adapter_of(Answer).validate_json(line) for line in lines if line.endswith("\n")))

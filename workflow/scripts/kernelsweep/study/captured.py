@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 
 from kernelsweep.base.json_files import read_record
@@ -117,7 +117,7 @@ def read_capture(folder: Path) -> Capture:
     """The capture in a folder. Raises UserError where there is none."""
     if not (folder / RECORD).exists():
         raise UserError(f"{folder / RECORD}: no such file. git ignores captures: repeat `kernelsweep capture`.")
-    return Capture(folder, read_record(folder / RECORD, TypeAdapter(_Record)))
+    return Capture(folder, read_record(folder / RECORD, _Record))
 
 
 def captured(file: str) -> tuple[Function, Function, Function, Function, Function]:

@@ -12,6 +12,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.device.outcome import Outcome, outcome_values, read_outcome
 from kernelsweep.study.point import Point
 
@@ -30,7 +31,7 @@ def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
         for point, outcome in outcomes.items()
         if outcome.status != "ok"
     ]
-    path.write_text(json.dumps(failures, indent=1) + "\n", encoding="utf-8")
+    write_json(path, failures)
 
 
 def read_failures(paths: Iterable[Path]) -> dict[Point, Outcome]:

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from kernelsweep.base.json_files import adapter_of
 from kernelsweep.base.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 from kernelsweep.base.sandbox import is_untrusted, memory_bytes
 from kernelsweep.device.kinds import kind_of_implementation
-from kernelsweep.device.outcome import Outcome, of_json, read_outcome
+from kernelsweep.device.outcome import Outcome, read_outcome
 from kernelsweep.device.point.runner import Now
 from kernelsweep.device.request import MOST_HOST_SECONDS, GoOn, Rest, Start, VisitRequest
 from kernelsweep.device.task import KernelTask
@@ -26,7 +27,7 @@ from kernelsweep.errors import GPU_FAILED, StudyError, UserError, gpu_failed
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
 
-of_json()  # A job is a fork of a process that has imported this.
+adapter_of(Outcome)  # A job is a fork of a process that has imported this.
 
 # The variables of the environment that differ between jobs.
 _OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from kernelsweep.base.json_files import read_record
 from kernelsweep.judge.best.find import Best, Use
@@ -56,9 +53,5 @@ class BestFile:
 
 def read_best(path: Path) -> BestFile:
     """What best_json() wrote to a file. Raises UserError, naming file and key, for another content."""
-    return read_record(path, _adapter())
-
-
-@cache
-def _adapter() -> TypeAdapter[BestFile]:
-    return TypeAdapter(BestFile)
+    best: BestFile = read_record(path, BestFile)
+    return best

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pandas
 import seaborn
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, SOME_SIZES, verdict_kind
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
@@ -34,7 +34,7 @@ def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
         draw(rows, device, PHONE).save(folder / narrow_name("claims"))
         drawn = draw(rows, device)
         drawn.save(folder / "claims.svg")
-        (folder / TEXTS_FILE).write_text(json.dumps(drawn.texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / TEXTS_FILE, drawn.texts)
 
 
 @style.styled

@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from kernelsweep.base.json_files import read_record
 
 STATUS_FILE = "status.json"
@@ -144,8 +142,7 @@ def read_statuses(results: Path) -> list[PlatformStatus]:
 def read_platform(folder: Path) -> PlatformStatus:
     """The status of the platform with results in this folder. Raises UserError for a file that can't be read."""
     files = [folder / STATUS_FILE, *sorted(folder.glob(f"studies/*/{STATUS_FILE}"))]
-    adapter = TypeAdapter(Status)
-    found = [read_record(path, adapter, folder=path.parent, made=_made(path)) for path in files if path.is_file()]
+    found = [read_record(path, Status, folder=path.parent, made=_made(path)) for path in files if path.is_file()]
     return PlatformStatus(folder, found)
 
 

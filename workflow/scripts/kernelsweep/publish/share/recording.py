@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from kernelsweep.base.json_files import AGAIN, read_record
 from kernelsweep.device.description import GpuDevice, Line
@@ -198,7 +198,8 @@ def _text(path: Path) -> str:
 
 def read_environment(folder: Path) -> Environment:
     """A recording's environment.json. Raises UserError, with file and key, if it is none of a GPU's."""
-    return read_record(folder / ENVIRONMENT, TypeAdapter(Environment))
+    environment: Environment = read_record(folder / ENVIRONMENT, Environment)
+    return environment
 
 
 def recorded_device(environment: Environment, name: str) -> dict[str, Any]:
