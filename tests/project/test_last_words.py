@@ -236,7 +236,7 @@ def test_on_a_terminal_progress_is_one_line_that_others_erase(
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("KERNELSWEEP_ONE_LINE", "")
     ending = words(is_quiet=True)
-    (tmp_path / "job.line").write_text("matmul/naive 40/80, 00:02 left")
+    (tmp_path / "job.line").write_text("matmul/naive 40/80")
     tell("a table", event="run_info", stats={"measure": 2, "total": 2})
     for job, log in enumerate((tmp_path / "job.log", tmp_path / "none.log")):
         tell("a job", event="job_info", jobid=job, rule_name="measure", log=[str(log)], wildcards={"study": "matmul"})

@@ -1,58 +1,35 @@
-"""The progress line on the terminal while a kernel runs, and the progress lines in the log."""
+"""The progress of a kernel: its part of the run's line, and the first verdict on an edit."""
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from planted import point
 
+from kernelsweep.base.logs import LINE_FILE
 from kernelsweep.device.outcome import Outcome, Timing
 from kernelsweep.sweep.progress import EarlyVerdict, progress
 
 SIZE = 2**24
 
 
-class Terminal(io.StringIO):
-    """A terminal that keeps its output. Its width is given by the test, or unknown."""
-
-    def isatty(self) -> bool:
-        return True
-
-    @property
-    def lines(self) -> list[str]:
-        """The states of its one line, in order, without the blanks that overwrite the state before."""
-        return [line.rstrip() for line in self.getvalue().split("\r") if line.strip()]
-
-
-class Clock:
-    """tqdm's clock, moved by the tests."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr("tqdm.std.time", clock)
-    return clock
-
-
-def test_an_edited_kernel_shows_its_verdict_and_tells_the_first_in_a_line(clock: Clock) -> None:
-    terminal, told = Terminal(), list[str]()
+def test_an_edited_kernel_shows_how_far_it_is_and_tells_the_first_verdict_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line, told = tmp_path / "line", list[str]()
+    monkeypatch.setenv(LINE_FILE, str(line))
+    monkeypatch.setattr("kernelsweep.sweep.progress.SECONDS_BETWEEN_UPDATES", 0)
     early = EarlyVerdict(0.01, 2, told.append)
     slower = Outcome("ok", visits=[Timing([10.3] * 7, before=[10.0] * 7)], before_binary="b")
-    with progress("s/k", terminal, early=early) as shown:
+    with progress("s/k", early=early) as shown:
+        assert line.read_text() == "s/k"
         shown.show(1, 3, point(SIZE), slower)
         assert told == []
         shown.show(2, 3, point(2 * SIZE), slower)
         assert told == ["1.030 times the time: 2 slower (the first 2 points, one a size)"]
-        clock.seconds += 1
         same = replace(slower, visits=[Timing([10.0] * 7, before=[10.0] * 7)])
         shown.show(3, 3, point(4 * SIZE), same)
-    assert len(told) == 1 and terminal.lines[-1].endswith("left, 1.020 times the time: 2 slower, 1 same")
+        assert line.read_text() == "s/k 3/3"
+    assert len(told) == 1 and str(early) == "1.020 times the time: 2 slower, 1 same" and not line.exists()

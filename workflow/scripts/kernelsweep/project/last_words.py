@@ -293,7 +293,7 @@ class LastWords(logging.Filter):
                 *([f"{in_minutes(left)} left"] if left and left >= 1 else []),
                 "",
             ]
-            doing = dict.fromkeys(read_line(log).partition(",")[0] or name for name, _, log in running)
+            doing = dict.fromkeys(read_line(log) or name for name, _, log in running)
             self._draw(_joined(f"▕{bar}▏ {' · '.join(parts)}", doing, " · ", get_terminal_size().columns - 1))
             return
         line = f"{self._done} of {self._total} jobs"

@@ -181,4 +181,4 @@ class KernelJob:
         return leased_device(self.platform, self.device, self.name, self.terminal, only=only)
 
     def _progress(self, phase: str, early: EarlyVerdict | None = None) -> AbstractContextManager[Progress]:
-        return progress(f"{self.name} {phase}".strip(), self.terminal, early, self.log)
+        return progress(f"{self.name} {phase}".strip(), early, self.log)
