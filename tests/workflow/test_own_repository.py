@@ -31,6 +31,9 @@ def test_every_command_runs_in_a_repository_of_ones_own(tmp_path: Path, platform
     assert "did you mean 'axpy'?" in snakemake(own, "axpi", *config).stdout
     first = snakemake(own, "axpy", *config)
     assert first.returncode == 0, first.stdout
+    if platform == "emulator":  # What was checked is a picture, and the way to times is the last line.
+        page = (own / "results/emulator/studies/axpy/report.html").read_text()
+        assert '<div class="pictures">' in page and "\n  Next  times need a GPU: uv run --project " in first.stdout
     # The same result, by other machine code, which reads more.
     edit(own / "kernels/axpy/axpy.cu", "y[i] = ", "y[i] = 0.0f * x[n - 1 - i] + ")
     # All that need a GPU are refused in one way.
@@ -42,6 +45,7 @@ def test_every_command_runs_in_a_repository_of_ones_own(tmp_path: Path, platform
         reads_more = platform == "emulator" and command == "compare"
         assert run.returncode == (refused or reads_more) and "Traceback" not in run.stdout, (command, run.stdout)
         assert f"The target {command} needs " in run.stdout.splitlines()[-1] or not refused
+        assert re.search(r"\naxpy/axpy uses \d+% of what it loads and \d+% of", run.stdout) or command != "count"
         assert "\nCounts rose: axpy/axpy (compare.fail_on is slower). See " in run.stdout or not reads_more
         if command == "compare":
             assert "kernel=axpy\n" in run.stdout and "kernel=axpy_vectors\n" not in run.stdout

@@ -250,6 +250,21 @@ def missing_metrics(rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     return {"Counters that are missing": listed}
 
 
+def used_in_words(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """A sentence for each of the five worst kernels of own studies: the share of what it moves that it uses."""
+    shares: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        if (verb := _USED.get(row["metric"])) and row["value"] and not row["array_size"]:
+            of_kernel = shares.setdefault((f"{row['study']}/{row['kernel']}", row["parameters"]), {})
+            of_kernel[verb] = float(row["value"])
+    return [
+        f"{kernel} uses {' and '.join(f'{share:.0f}% of what it {verb}' for verb, share in used.items())}, at {place}."
+        for (kernel, place), used in sorted(shares.items(), key=lambda one: min(one[1].values()))[:5]
+    ]
+
+
+_USED = {"global_load_efficiency": "loads", "global_store_efficiency": "stores"}
+
 # What a warp's accesses to global memory move, as the emulator counts it.
 _SECTORS = ("global_load_sectors", "global_store_sectors")
 
