@@ -130,6 +130,8 @@ class LastWords(logging.Filter):
     def _passes(self, record: logging.LogRecord) -> bool:
         self._has_error |= record.levelno >= logging.ERROR
         if hasattr(record, *OURS):
+            if self._draws:
+                record.msg, record.args = fitted(record.getMessage(), get_terminal_size().columns), ()
             return True
         event, exception = getattr(record, "event", None), getattr(record, "exception", None)
         self._note(record, event)
