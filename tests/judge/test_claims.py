@@ -226,7 +226,11 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     draw_files(file := tmp_path / "claims.csv", recorded("unrolling").device, drawn := tmp_path / "drawn")
     (figure,) = claims_figures(drawn, file, tmp_path)
     numbers = [row for row in rows if row["relation"] == "about" and row["measured"]]
-    assert f"{sum(row['verdict'] == 'holds' for row in numbers)} of {len(numbers)} published numbers" in figure.message
+    hold, all_hold = (sum(row["verdict"] == "holds" for row in some) for some in (numbers, rows))
+    assert figure.message == (
+        f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that name a number, {hold}."
+    )
+    assert [file.text for file in figure.files] == ["SVG", "PDF", "claims.csv"]
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
     for picture in (figure.drawing, figure.narrow):
         assert f">{sum(row['verdict'] == 'holds' for row in loops)} of {len(loops)} hold<" in picture

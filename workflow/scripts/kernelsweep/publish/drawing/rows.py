@@ -25,11 +25,10 @@ def row_panel(
     values: Sequence[str],
     above_in: float,
     colour: str = palette.INK,
-    row_in: float = BESIDE_IN,
 ) -> tuple[Figure, Axes, list[float]]:
     """A figure with one panel, and the place of each row on its y axis.
 
-    width     of the figure; this, `above_in`, the room above the panel, and `row_in`, that above a name, are inches
+    width     of the figure; this, and `above_in`, the room above the panel, are inches
     names     of rows, on the left
     groups    to which rows belong, each with its rows together; if there are several, their names stand above them
     values    of rows in words, on the right, in a colour
@@ -37,7 +36,7 @@ def row_panel(
     names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in names]
     # Rows stand at inches from the top, each as high as its name.
     heads = [len({*groups}) > 1 and group not in groups[:number] for number, group in enumerate(groups)]
-    rows_in = [style.LINE_IN * (name.count("\n") + 1) + row_in for name in names]
+    rows_in = [style.LINE_IN * (name.count("\n") + 1) + BESIDE_IN for name in names]
     ends_in = [*itertools.accumulate(high + HEAD_IN * head for high, head in zip(rows_in, heads, strict=True))]
     places = [end - high / 2 for end, high in zip(ends_in, rows_in, strict=True)]
     margins = Margins(style.text_in(*names) + GAP_IN, style.text_in(*values) + GAP_IN, FOOT_IN, above_in)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.json_files import read_json
-from kernelsweep.publish.drawing.figure_formats import narrow_name
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
-from kernelsweep.publish.page.embed import Figure, drawing, embed, link
+from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 
@@ -71,9 +71,8 @@ def claims_figures(folder: Path, file: Path, base: Path) -> list[Figure]:
     if not (folder / TEXTS_FILE).is_file():
         return []
     texts = read_json(folder / TEXTS_FILE)
-    wide, narrow = (drawing(folder / name, f"claims-{name}") for name in ("claims.svg", narrow_name("claims")))
-    title = texts["title"].partition(": ")[2].capitalize()
-    return [Figure("numbers", title, texts["message"], texts["caption"], wide, narrow, [link(file, base)])]
+    figure = embed(folder / "claims.svg", texts["title"].partition(": ")[2].capitalize(), base, texts)
+    return [replace(figure, files=[*figure.files, link(file, base)])]
 
 
 def chapter_section(
