@@ -240,5 +240,7 @@ def test_numbers_of_digits_are_read_as_yaml_says(value: str) -> None:
         parse_yaml(f"axis: {many}\nb: 1\nb: 2", "")
 
 
-def test_an_integer_that_is_a_list_is_refused() -> None:
+def test_an_integer_that_is_a_list_is_refused_and_what_is_nested_deep() -> None:
     assert_refused(lambda: parse_yaml("!!int [1]", "study.yaml"), "study.yaml", "line 1")
+    for text in ("[" * 10**5, "- " * 10**5):  # LibYAML's reader ends the process.
+        assert_refused(lambda text=text: parse_yaml(text, "study.yaml"), "study.yaml", "100 deep")

@@ -139,6 +139,34 @@ def test_without_locks_no_job_cuts_off_what_another_writes(path: Path, monkeypat
         assert [later.get(key) for key in (*KEYS, "one", "two", "three", "half")] == [0, 1, 2, 3, 1, 2, 3, None]
 
 
+JOB_WITHOUT_LOCKS = """\
+import fcntl, sys
+from pathlib import Path
+from kernelsweep.sweep.journal import Journal
+def refuse(*_): raise OSError(37, "no locks")
+fcntl.flock = refuse
+with Journal(Path("kernel.jsonl"), [].append) as journal:
+    print("open", flush=True)
+    sys.stdin.readline()
+    for number in range(300):
+        journal.add(f"{sys.argv[1]} {number}", [number] * 200)
+        assert journal.get(f"{sys.argv[1]} {number // 2}") == [number // 2] * 200
+"""
+
+
+def test_without_locks_four_jobs_lose_and_double_nothing(tmp_path: Path) -> None:
+    with Jobs(tmp_path) as jobs:
+        four = [jobs.start(JOB_WITHOUT_LOCKS, str(number)) for number in range(4)]
+        assert [line(job) for job in four] == ["open\n"] * 4
+        for job in four:
+            print(file=job.stdin, flush=True)
+        assert [job.wait() for job in four] == [0] * 4
+    records = [json.loads(text) for text in (tmp_path / "kernel.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted(one["key"] for one in records) == sorted(
+        f"{job} {number}" for job in range(4) for number in range(300)
+    )
+
+
 JOB = """\
 import sys
 from pathlib import Path
@@ -168,8 +196,10 @@ def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(tmp_path: 
 
 def test_a_pipe_and_a_line_without_an_end_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(UserError, match=r"pipe\.jsonl: no plain file"):
-        Journal(tmp_path / "pipe.jsonl")
+    (tmp_path / "link.jsonl").symlink_to("nowhere")
+    for name in ("pipe", "link"):
+        with pytest.raises(UserError, match=rf"{name}\.jsonl: no plain file"):
+            Journal(tmp_path / f"{name}.jsonl")
     with Journal(tmp_path / "a.jsonl") as journal:
         journal.add("key", "x" * 1000)
         assert list(journal.beside(9)) == []

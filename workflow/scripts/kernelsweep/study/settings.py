@@ -120,7 +120,8 @@ if TYPE_CHECKING:  # Nobody changes them, and an axis' values depend on the axis
 
     Value = Any
 else:  # pydantic reads, and Snakemake keeps, plain lists and dictionaries.
-    Table, Items, Named, Value = dict, list, dict, int | float | str
+    Table, Items, Named = dict, list, dict
+    Value = Annotated[int | float | str, Field(examples=[1000, "2^24 + 1", "float32"])]
 
 
 def _read_point(point: dict[str, Any]) -> dict[str, Any]:
@@ -751,7 +752,17 @@ _MANY = re.compile(r"\[\s*+(?:(?:0|[1-9][0-9]*+),\s*+){999,}+(?:0|[1-9][0-9]*+)\
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]
-    """Plain YAML, where a key stands once, and a date is a text."""
+    """Plain YAML, where a key stands once, and a date is a text. LibYAML's ends the process where it is nested deep."""
+
+    _depth = 0
+
+    def descend_resolver(self, *_: Any) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST_YAML:
+            raise yaml.YAMLError(f"it is nested more than {_DEEPEST_YAML} deep")
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         names: set[str] = set()
@@ -800,6 +811,7 @@ def _loaded(text: str) -> Any:
 
 
 _LARGEST_YAML = 2**24  # bytes, for which PyYAML takes minutes
+_DEEPEST_YAML = 100
 
 
 def read_yaml(path: Path, where: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Journal:
         self._others: list[int] = []
         self._size, self._is_locked = 0, True
         self._adding = threading.Lock()  # Several devices' visits end side by side.
-        if path.exists() and not path.is_file():
+        if os.path.lexists(path) and not path.is_file():
             raise UserError(f"{path}: no plain file, but the place of a journal. Move it away.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,7 @@ def read_platform(folder: Path) -> PlatformStatus:
     """The status of the platform with results in this folder. Raises UserError for a file that can't be read."""
     files = [folder / STATUS_FILE, *sorted(folder.glob(f"studies/*/{STATUS_FILE}"))]
     found = [read_record(path, Status, folder=path.parent, made=_made(path)) for path in files if path.is_file()]
-    return PlatformStatus(folder, found)
+    return PlatformStatus(folder, [status for status in found if status.studies])
 
 
 def _made(path: Path) -> int:

@@ -105,7 +105,7 @@ def kernel_file(entry: KernelSettings, study: str, root: Path, where: str) -> Pa
     folder = root / "kernels" / (entry.folder or study)
     path = folder / (entry.build or f"{entry.name}.cu")
     if path.parent != folder or not path.is_file():
-        files = sorted(found.stem for found in folder.glob("*.cu"))
+        files = sorted(found.stem for found in folder.glob("*.cu") if found.is_file())
         raise UserError(
             f"{where}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{path.name}"
             f"{nearest(entry.name, files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."

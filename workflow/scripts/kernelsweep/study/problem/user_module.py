@@ -9,7 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.util import source_from_cache
@@ -75,7 +75,8 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     packages = (file.parent for file in files[0].parent.glob("*/__init__.py"))
     own = frozenset(one.stem for one in (*files[0].parent.glob("*.py"), *packages)) - sys.stdlib_module_names
     importlib.invalidate_caches()
-    with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings):
+    # A file may change the folder in which a start finds all others.
+    with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings), chdir("."):
         exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     # Modules that no import statement names, such as importlib's.
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
@@ -91,10 +92,9 @@ def _told(path: Path, shown: str, function: str, at: str) -> Iterator[list[Path]
         is_quick = function in _QUICK
         with running(f"{shown}: {function}{at}"), limited() if is_quick else nullcontext(), opened_files() as opened:
             yield opened
-    except MemoryError as error:
-        raise MemoryError(_message(error, path, shown, function, at)) from error
     except BaseException as error:
-        raise UserError(_message(error, path, shown, function, at)) from error
+        is_of_point = isinstance(error, MemoryError) and function != _FILE
+        raise (MemoryError if is_of_point else UserError)(_message(error, path, shown, function, at)) from error
 
 
 def _source_of(file: Path) -> Path | None:
