@@ -9,7 +9,7 @@ __global__ void multiplied(Result *d, const Stored *a, const Stored *b, const Re
     wmma::fragment<wmma::matrix_a, 16, 16, k, Element, wmma::row_major> of_a;
     wmma::fragment<wmma::matrix_b, 16, 16, k, Element, OrderB> of_b;
     wmma::fragment<wmma::accumulator, 16, 16, k, Result> sums;
-    wmma::load_matrix_sync(of_a, a, k);
+    wmma::load_matrix_sync(of_a, a + (sizeof(Stored) == 1 ? 16 : 0), k); // The second step along a row of bytes.
     wmma::load_matrix_sync(of_b, b, 16);
     wmma::load_matrix_sync(sums, c, 16, wmma::mem_row_major);
     wmma::mma_sync(sums, of_a, of_b, sums);
