@@ -135,6 +135,8 @@ void host(float *y, const float *x, int rows, int n, int width, int reach, bool 
     }
     tiles<<<n / 64, 64>>>(y, x, n);
 }
+__global__ void corner(int *y, int n) { y[threadIdx.y * n + threadIdx.x] = 16 * threadIdx.y + threadIdx.x; }
+void host_of_corner(int *y, int n) { corner<<<1, dim3(16, 16)>>>(y, n); }
 """
 
 
@@ -164,15 +166,22 @@ def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
 def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_path: Path) -> None:
     file = tmp_path / "blocks.cu"
     kernel = "__global__ void first(float *y, int n) { y[blockIdx.x * 32 + threadIdx.x] = n; }\n"
-    file.write_text(kernel + "void host(float *y, int n, int blocks) { first<<<blocks, 32>>>(y, n); }", "utf-8")
-    assert "grid 3, block 32 (made up: the file has none that can be read)" in repr(result := checked(file, "first"))
-    assert result.right and next(iter(result.guessed)) == "float *y"
+    made_up = "grid 3, block 32 (made up: the file has none that can be read)"
+    for sides, told in (("blocks, 32", made_up), ("zero, 32", made_up), ("zero, zero", "Give --grid and --block")):
+        host = f"{{ int zero = 0; ask_driver(&zero); first<<<{sides}>>>(y, n); }}"
+        file.write_text(f"{kernel}void host(float *y, int n, int blocks) {host}", "utf-8")
+        assert told in repr(result := checked(file, "first"))
+        assert result.right == (told == made_up)
     main = tmp_path / "main.cu"
     main.write_text(
-        '#include "blocks.cu"\nint main() { dim3 grid; grid.x = n / 32; first<<<grid, 32>>>(y, n); }', "utf-8"
+        '#include "blocks.cu"\nint main() { dim3 grid, block; grid.x = n; block.y = block.z = grid.y = 1; '
+        "block.x = 32; grid.x = grid.x / block.x; first<<<grid, block>>>(y, n); }",
+        "utf-8",
     )
     file.write_text(kernel, "utf-8")
-    assert "as in line 2 of main.cu" in repr(checked(main, "first"))
+    result = checked(main, "first")
+    assert "grid n // 32 x 1 x 1, block 32 x 1 x 1 (as in line 2 of main.cu)" in repr(result), result
+    assert next(iter(result.guessed)) == "float *y"
     strided = "    const int at = blockIdx.x * blockDim.x + threadIdx.x;\n    y[at + stride] = y[at];\n"
     file.write_text(f"__global__ void pass(float *y, int stride) {{\n{strided}}}\n", "utf-8")
     result = checked(file, "pass")
@@ -214,15 +223,15 @@ def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_
 def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Path) -> None:
     file = tmp_path / "asks.cu"
     file.write_text(ASKS)
-    found = {
-        kernel: checked(file, kernel) for kernel in ("quads", "singles", "reversed", "smoothed", "tiles", "counted")
-    }
+    kernels = ("quads", "singles", "reversed", "smoothed", "tiles", "counted", "corner")
+    found = {kernel: checked(file, kernel) for kernel in kernels}
     assert {result.status for result in found.values()} == {0}, found
     assert {kernel: [*result.points] for kernel, result in found.items() if kernel not in ("smoothed", "counted")} == {
         "quads": ["n=512", "n=1000", "n=40"],
         "singles": ["n=513", "n=1001", "n=37"],
         "reversed": ["rows=96, width=64", "rows=75, width=64", "rows=33, width=64"],
         "tiles": ["n=512", "n=1024", "n=64"],
+        "corner": ["n=128", "n=100", "n=37"],
     }
     assert all("1048576" not in repr(result) for kernel, result in found.items() if kernel != "counted")
     assert found["smoothed"].guessed["reach"] == "2, 2, 3"
@@ -289,6 +298,11 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert below.status == 1 and [one.message.partition(" at")[0] for one in below.findings] == [
         "thread 0 of block 0 reads x[-1]"
     ]
+    file.write_text(
+        "__global__ void far(float *a, float *b) {\na[8 << 17] = b[0];\na[9 << 17] = b[9 << 17] = 1;\n}\n"
+        "void host(float *a, float *b) { cudaMalloc(&a, size); cudaMalloc(&b, size); far<<<1, 1>>>(a, b); }"
+    )
+    assert (doubtful := checked(file, "far")).status == 3 and "[-" in repr(doubtful), doubtful
     file.write_text(stencil.replace("(out, x, n)", "(out, &x[1], n)"))
     assert [one.depends for one in checked(file, "blur").doubtful] == [
         "the launch passes &x[1], which may lie within an array"

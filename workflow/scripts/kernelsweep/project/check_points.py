@@ -76,7 +76,7 @@ def _points(
     other = SIDES_OF_BLOCK[max(1, sum(side != "1" for side in guessed.block))]
     threads = math.prod(int(one) if one.isdigit() else other for one in guessed.block)
     found = []
-    for number, row in enumerate(of_few.get(len(sizes), of_many) if sizes else [()]):
+    for number, row in enumerate(of_few.get(len(sizes), of_many) if sizes else [(), ()]):
         values = dict(zip(sizes, itertools.cycle(row), strict=False)) if row else {}
         if len(sizes) == 1 and of_few is _ROUND and (threads > 256 or guessed.is_slow):
             values = {name: value * threads // 256 for name, value in values.items()}

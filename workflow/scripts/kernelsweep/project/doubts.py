@@ -35,12 +35,15 @@ def doubts(
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
     integers = {one.name for one in guessed.arrays if "int" in one.dtype and holds[one.name].updated}
     within = {one.name: one.within for one in guessed.arrays if one.within}
+    of_bounds = {key for key, one in outcomes.findings.items() if one.kind == "out of bounds"}
+    # Past the end of an array of unknown size may lie another one.
+    are_past_ends = bool(of_bounds - {*outcomes.below}) and not all(of.known for of in holds.values())
     for key, one in outcomes.findings.items():
         points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
         is_everywhere = len(points) == len(outcomes.ran)
-        array, is_of_bounds = outcomes.arrays[key], one.kind == "out of bounds"
+        array, is_of_bounds = outcomes.arrays[key], key in of_bounds
         # What lies before an array's start does so whatever its size.
-        by_size = is_of_bounds and key not in outcomes.below
+        by_size = is_of_bounds and (key not in outcomes.below or are_past_ends)
         if one.kind == OF_ORDER:
             told[key] = "whether the order may decide is for its author to say"
         elif unsure:

@@ -315,7 +315,7 @@ def _supposed_call(head: KernelHead, text: str, launch: Launch | None) -> _Call:
     for sides, place in ((launch.block, launch.place) if launch else ("", 0), (bounds[1] if bounds else "", len(text))):
         with suppress(Unknown):
             found = host.sides(sides, place) if sides else []
-            if found and all(map(str.isdigit, found)):
+            if found and all(side.isdigit() and side != "0" for side in found):
                 block = found
                 break
     asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
@@ -347,6 +347,8 @@ def _sides_of(
         host.names |= dict.fromkeys(free, threads)
         block = host.sides(launch.block, launch.place)
     grid = host.sides(launch.grid, launch.place)
+    if "0" in (*block, *grid):
+        raise Unknown  # A call with its address gives it a value.
     sizes = _axes_of(parameters)
     known = {*sizes, *names_of(" ".join(block))}
     for side in grid:

@@ -210,9 +210,10 @@ class HostCode:
                 if not (nested := re.fullmatch(r"\s*dim3\s*\((.*)\)\s*", inner, re.DOTALL)):
                     return [self.expression(side, opening) for side in split_list(inner) or ["1"]]
                 return [self.expression(side, opening) for side in split_list(nested[1])]
-            members = [re.findall(rf"\b{text}\s*\.\s*{side}\s*=\s*([^;]+);", before) for side in "xyz"]
+            value = r"\s*=\s*(?:[\w.]+\s*=(?!=)\s*)*([^;]+);"
+            members = [[*re.finditer(rf"\b{text}\s*\.\s*{side}{value}", before)] for side in "xyz"]
             if members[0] and re.search(rf"\bdim3\b[^;]*\b{text}\b", before):
-                return [self.expression(of[-1], place) if of else "1" for of in members]
+                return [self.expression(of[-1][1], of[-1].start()) if of else "1" for of in members]
             if assigned := re.findall(rf"\bdim3\b[^;=]*\b{text}\s*=\s*([^;]+);", before):
                 return self.sides(assigned[-1], place)
         return [self.expression(text, place)]
