@@ -252,13 +252,17 @@ template <typename T, int threads> __global__ void scale(T *y, const T *x, half 
 }
 } }
 """
-# Of a folder that an option names, by a link.
+# Of a folder that an option names, by a link. Its lines end as on Windows.
 CALLBACKS = """\
 #include <also_not_here.h>
 typedef void (*launch_t)(float *, cudaStream_t);
 typedef bool (*stop_t)(void *);
 typedef int (table_t)[4];
 extern nowhere::handle (*unused)(void *);
+texture<float, 1, cudaReadModeElementType> of_long_ago;
+#define CHECK(error) { if (error) { \\
+    std::cerr << error; } }
+static void fail(nowhere::error error) { CHECK(error) }
 """
 
 
@@ -268,7 +272,7 @@ def test_a_published_file_is_built_where_it_lies(tmp_path: Path, target: str) ->
     kernel.write_text(PUBLISHED)
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "headers").symlink_to("elsewhere")
-    (tmp_path / "headers/callbacks.h").write_text(CALLBACKS)
+    (tmp_path / "headers/callbacks.h").write_text(CALLBACKS, newline="\r\n")
     source = replace(source_of(kernel), options=[f"-I{tmp_path}/headers"])
     names = [f"published::scale<{element}, 128>" for element in ("float", "half", "__nv_bfloat16")]
     # Of N, CUDA's own headers have parameters.
@@ -290,23 +294,27 @@ def test_a_refusal_ends_with_the_headers_that_were_left_out(tmp_path: Path, targ
     )
 
 
-def test_the_whole_file_is_tried_where_the_cut_one_does_not_compile(tmp_path: Path) -> None:
-    hidden = "#define DECLARE(name) struct name##_t { int value; }\nDECLARE(pair);\n"
-    assert (
-        build_toy(tmp_path, hidden + "__global__ void toy(pair_t *y) { y->value = 1; }\n", ["toy"], "emulator")[
-            "status"
-        ]
-        == "ok"
-    )
+@pytest.mark.nvcc
+@pytest.mark.parametrize(("hidden", "target"), [
+    ("#define DECLARE(name) struct name##_t { int value; }\nDECLARE(pair);\n", "emulator"),
+    ("static void take(int) {}\nstruct pair_t { int value; pair_t() { take(1); } };\n", "sm_90"),
+])  # fmt: skip
+def test_the_whole_file_is_tried_where_the_cut_one_does_not_compile(tmp_path: Path, hidden: str, target: str) -> None:
+    kernel = "__global__ void toy(pair_t *y) { y->value = 1; }\n"
+    assert build_toy(tmp_path, hidden + kernel, ["toy"], target)["status"] == "ok"
 
 
 @pytest.mark.parametrize("target", ["emulator", pytest.param("sm_90", marks=pytest.mark.nvcc)])
 def test_an_enumerator_and_a_function_may_be_template_arguments(tmp_path: Path, target: str) -> None:
     source = (
         "enum order { up, down };\n__device__ float twice(float x) { return 2 * x; }\n"
+        "__device__ float thrice(float x) { return 3 * x; }\n"
         "template <order o, float (*f)(float)> __global__ void toy(float *y) { *y = o == down ? f(*y) : 0; }\n"
     )
-    assert build_toy(tmp_path, source, ["toy<down, twice>"], target)["status"] == "ok"
+    assert build_toy(tmp_path, source, ["toy<down, twice>", "toy<down, thrice>"], target)["status"] == "ok"
+    both = [Unit({}, [["toy<up, twice>", "toy<down, twice>"]])]  # Which is which, nvcc's numbers don't tell.
+    message = build(source_of(tmp_path / "toy.cu"), tmp_path / "both.bin", target, both)["message"]
+    assert message.endswith("" if target == "emulator" else ". Write an enumerator as its number, as in (order)0.")
 
 
 GUARDED = """\

@@ -80,7 +80,7 @@ class Source:
     options    further options for nvcc, of which g++ is given what they define, undefine and include
     constants  the variables in constant and global memory that the host sets or reads
     without    headers that the compiler lacks something of (device_code.lacking_headers)
-    is_whole   whether all code of the device is compiled, also what the unit's functions don't use
+    cuts       what is cut out: 2 for what the unit's functions don't use, 1 for the host's functions, 0 for nothing
     gpu        the architecture as which the emulator compiles, such as sm_90
     is_candidate  whether nobody trusts it, so that its words are checked as compilers read them
     """
@@ -92,7 +92,7 @@ class Source:
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
     without: frozenset[str] = frozenset()
-    is_whole: bool = False
+    cuts: int = 2
     gpu: str = DEFAULT_ARCHITECTURE
     is_candidate: bool = False
 
@@ -119,9 +119,9 @@ def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compile
         without = source.without | lacking_headers(str(error), files)
         if without != source.without:
             return compile_unit(replace(source, without=without), file, target, unit)
-        if not source.is_whole and error.reason != Reason.NOT_SUPPLIED:
+        if source.cuts > (target == EMULATOR) and error.reason != Reason.NOT_SUPPLIED:
             with suppress(BuildError):
-                return compile_unit(replace(source, is_whole=True), file, target, unit)
+                return compile_unit(replace(source, cuts=source.cuts - 1), file, target, unit)
         message, headers = left_out(str(error))
         if headers:
             named = [name for name in headers if name[0] != "<"]
@@ -247,7 +247,7 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
 
 def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
     """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
-    functions = [] if source.is_whole else unit.functions
+    functions = (None, [], unit.functions)[source.cuts]
     kernel = write_device_code(folder, files, functions, unit.macros, source.constants, source.without)
     folders = [*source.include, *named_headers(source.options)[0]]
     return kernel, [path for each in folders for path in (folder / os.path.abspath(each)[1:], each)]

@@ -106,7 +106,7 @@ class _Parsed:
 def write_device_code(
     folder: Path,
     files: Sequence[Path],
-    functions: Sequence[str],
+    functions: Sequence[str] | None,
     macros: Mapping[str, str] | None = None,
     used: Iterable[str] = (),
     without: Iterable[str] = (),
@@ -116,7 +116,7 @@ def write_device_code(
     folder     gets a copy of each file at the file's absolute path below it, so that they include each other
     files      the kernel's first
     functions  in C++, such as ``unrolled<int, Sum>``; if one is in none of the files, or there are none, all code of
-               the device stays
+               the device stays; None where all code stays
     macros     values by macro, in place of those that the files define; they also stand for it in a `#pragma unroll`,
                where nvcc expands none
     used       further names
@@ -129,9 +129,9 @@ def write_device_code(
     texts = {Path(os.path.abspath(file)): read_source(file) for file in files}
     parsed = {file: _parsed(text) for file, text in texts.items()}
     defined = macros or {}
-    kept = _Reachable(list(parsed.values()), functions, [*defined.values(), *used])
+    kept = _Reachable(list(parsed.values()), functions or [], [*defined.values(), *used])
     for file, text in texts.items():
-        cut = [item for item in parsed[file].items if not kept(item)]
+        cut = [item for item in parsed[file].items if functions is not None and not kept(item)]
         copy = folder / file.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
         kept_text = _VALUE.sub(partial(_given, defined), _without(text, cut))
@@ -393,11 +393,11 @@ def _opens_function(head: Sequence[re.Match[str]]) -> bool:
     return _TYPE.isdisjoint(words) or words[-1] in {")", "const", "noexcept"}
 
 
-def _outside_template(words: Sequence[str]) -> list[str]:
-    """The words without a template's parameters."""
+def _outside_template(words: Sequence[str], is_type: bool = False) -> list[str]:
+    """The words without a template's parameters; of a type and a name also without arguments, up to a value."""
     depth, kept = 0, []
     for word, before in zip(words, ["", *words], strict=False):
-        if word == "<" and (depth or before == "template"):
+        if word == "<" and (depth or before == "template" or (is_type and "=" not in kept)):
             depth += 1
         elif word == ">" and depth:
             depth -= 1
@@ -425,7 +425,8 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
     elif "enum" in words:
         defines = frozenset(names)
     else:
-        outside = {word for word, after in pairwise(words) if _NAME.match(word) and after in _AFTER_A_NAME}
+        named = pairwise(_outside_template(words, is_type=True))
+        outside = {word for word, after in named if _NAME.match(word) and after in _AFTER_A_NAME}
         defines = frozenset(in_brackets or outside)
     return _Item(
         head[0].start(),

@@ -225,8 +225,8 @@ def resources_in(cubin: Path, symbol: str) -> dict[str, dict[str, Any]]:
 def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """The report on a function, which may have template arguments by default that its name leaves out.
 
-    nvcc names an enumerator by its number, and a function by its type. Such arguments fit any, if one instance alone
-    does.
+    nvcc names an enumerator by its number, and a function with its type. Such arguments fit any, if one instance alone
+    does, or if one alone has the function's name.
     """
     name = plain_name(function)
     head, arguments = name.partition("<")[0], _arguments(name)
@@ -238,10 +238,16 @@ def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[s
         and len(_arguments(found)) == len(arguments)
         and all(own == one or _TOLD_OTHERWISE.match(one) for own, one in zip(arguments, _arguments(found), strict=True))
     ]
-    for found in [name, *(longer if len(longer) == 1 else []), *(alike if len(alike) == 1 else [])]:
+    named = [
+        found
+        for found in alike
+        if all(one[0] != "&" or own in one for own, one in zip(arguments, _arguments(found), strict=True))
+    ]
+    for found in [name, *(one for each in (longer, alike, named) if len(each) == 1 for one in each)]:
         if found in by_name:
             return by_name[found]
-    raise BuildError(f"nvcc compiled no kernel {function}; it compiled {', '.join(by_name) or 'none'}")
+    numbers = " Write an enumerator as its number, as in (order)0." if alike else ""
+    raise BuildError(f"nvcc compiled no kernel {function}; it compiled {', '.join(by_name) or 'none'}.{numbers}")
 
 
 # A template argument of nvcc's: (order)0 of an enumeration, &(float act<float>(float)) of a function.

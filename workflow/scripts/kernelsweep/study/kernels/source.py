@@ -181,7 +181,7 @@ def check_macros(names: Iterable[str], path: Path, include: Sequence[Path], opti
 def read_source(path: Path) -> str:
     """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
     try:
-        return read_text(path, "utf-8-sig")
+        return read_text(path, "utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
