@@ -6,6 +6,10 @@ an axis with very many values, neighbours share a row or a column, which shows t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pandas
+
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
@@ -70,7 +74,16 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         axes.set_title(titles[number])
     name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, FOOT_IN, foot_in)
     add_bar(figure, colours, side_in, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks_of(rows))
-    return shown.drawing(figure, _caption(shown, left_out + merged), rows)
+    drawing = shown.drawing(figure, _caption(shown, left_out + merged), rows)
+    return replace(drawing, message=_message(shown, rows))
+
+
+def _message(shown: Swept, rows: pandas.DataFrame) -> str:
+    """How much each axis matters: by how much the fastest of all panels differ along a row, and along a column."""
+    best = rows.pivot_table(index="down", columns="across", values="shade", aggfunc="max")
+    across, down = (float((best.max(axis=along) / best.min(axis=along) - 1).max()) for along in (1, 0))
+    x, y = (swept_axes.without_unit(shown.axis_text(axis)) for axis in shown.axes)
+    return f"The fastest differ by up to {across:.0%} over {x}, and by up to {down:.0%} over {y}."
 
 
 def _caption(shown: Swept, left_out: str) -> str:
