@@ -145,6 +145,7 @@ def test_answers_come_in_their_order_and_the_page_of_all_pages_follows(
     ending.say()
     assert capsys.readouterr().err == f"\nTwo\nlines.\n\nFor both.\n\nOne line.\n\n  All pages  {page}\n\n"
     refused = words()
+    refused.earlier = lambda: [str(1 / 0)]  # Without a job, the targets may be what is wrong.
     tell("The target needs a GPU.", logging.ERROR, is_of_kernelsweep=True)
     refused.say()
     dry = words(is_dry=lambda: True)

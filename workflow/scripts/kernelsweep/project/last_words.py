@@ -327,7 +327,7 @@ class LastWords(logging.Filter):
         A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
         failed.
         """
-        ordered = {log: place for place, log in enumerate(self.earlier())}
+        ordered = {log: place for place, log in enumerate(self.earlier() if self._logs else ())}
         logs = sorted(dict.fromkeys(self._logs), key=lambda log: ordered.get(log, len(ordered)))
         endings = [*map(read_ending, filter(self._is_new, logs))]
         found = _texts(endings)

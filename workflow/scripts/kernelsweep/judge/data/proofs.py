@@ -180,7 +180,7 @@ def unproven(proofs: Proofs, counted: RowCounts | None = None) -> dict[str, list
     mistakes, missing, in_part, notes = [], [], [], []
     points = counted.points if counted else {}
     for proof in proofs.values():
-        mistakes += _listed([row for row in proof.mistakes if not _is_told(row, counted)])
+        mistakes += [in_words(row) for row in mistakes_of(proof, counted)]
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
         is_built = not any((row["study"], row["kernel"], "build_failed") in points for row in proof.missing)
         missing += _listed([row for row in proof.missing if row["check"] in unchecked]) if is_built else []
