@@ -11,6 +11,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import matplotlib
 import pytest
 from checkout import ROOT, copy_project
 from emulator_units import SHARED
@@ -21,6 +22,8 @@ from kernelsweep.compile import nvcc
 from kernelsweep.device.worker import process
 from kernelsweep.errors import BuildError
 
+# Matplotlib's list of fonts stays where it is: each process would make it anew, in a second of the processor.
+os.environ.setdefault("MPLCONFIGDIR", matplotlib.get_cachedir())
 # Where the emulator's runtime is kept, which is compiled once in a test run.
 os.environ["XDG_CACHE_HOME"] = str(SHARED / "cache")
 # Workers are forks of this process, as they are of a job. It has threads, of pytest-xdist and of numpy, but a worker
