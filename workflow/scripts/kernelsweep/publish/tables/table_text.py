@@ -95,7 +95,11 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
         columns=columns,
         notes=notes,
         explanation=" ".join(_explanation(table, columns, data)),
-        below=[*(() if is_timed else _beside_steps(table, data)), *_counters(data), *published_tables(data.published)],
+        below=[
+            *(() if is_timed else _beside_steps(table, data)),
+            *_counters(data, published_columns(data)),
+            *published_tables(data.published),
+        ],
     )
 
 
@@ -262,14 +266,13 @@ def _peaks(data: StudyData) -> list[str]:
 # Counters
 
 
-def _counters(data: StudyData) -> list[TableText]:
+def _counters(data: StudyData, published: Sequence[PublishedColumn]) -> list[TableText]:
     """The hardware metrics of a study's steps; none if they have not been collected."""
     metrics, steps = step_metrics(data), data.steps
     if not (names := shown_metrics(data, metrics)):
         return []
     named = metrics[metrics["metric"].isin(names)]
     who = sources(named, data.device)
-    published = published_columns(data)
     columns = [
         _counter(metrics, name, [column for column in published if column.quantity == name], len(steps))
         for name in names
@@ -377,7 +380,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
 
 def counters_table(data: StudyData) -> TableText | str:
     """The hardware metrics of a study's steps, for a column of a paper; or why there are none."""
-    if not (counters := _counters(replace(data, published=()))):
+    if not (counters := _counters(data, ())):
         return "No counters were collected for this study."
     (table,) = counters
     columns = [replace(column, header=_narrow(column.header)) for column in table.columns]
