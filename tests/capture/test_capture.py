@@ -100,7 +100,6 @@ def inside(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CUDA_HOME", str(place / "toolkit"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(place / "toolkit/lib64"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
     monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
     return place
 

@@ -416,7 +416,7 @@ def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = write(tmp_path, guard="<=")
-    assert check([str(file), "--kernel", "axpy", "--json"]) == 1
+    assert check([str(file), "--kernel", "axpy", "--json", "--case", "in_=1000"]) == 1
     (record,) = json.loads(capsys.readouterr().out)
     assert record["kernel"] == "axpy" and record["findings"][0]["lines"][0][0] == "file.cu:7"
     # Else NumPy's threads keep workers from being forks.
