@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import gc
 import importlib.util
 import os
 import shutil
@@ -82,6 +83,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in missing.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+    # To look through all that is there now for garbage, again and again, takes a twentieth of the suite's time.
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
