@@ -57,14 +57,11 @@ def git_revision() -> str | None:
 
     Outside a repository, the environment variable KERNELSWEEP_REVISION can name it; otherwise it is None.
     """
+    # `git describe` looks through the whole history for a tag, in the job of each kernel.
+    command = ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
-        run = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=40"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=True,
-        )
+        run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("KERNELSWEEP_REVISION")
-    return run.stdout.strip()
+    first, *lines = run.stdout.splitlines()
+    return first.removeprefix("# branch.oid ") + "-dirty" * any(line[0] != "#" for line in lines)
