@@ -44,7 +44,7 @@ from kernelsweep.judge.comparison.sides import (
     name_of,
     previous,
 )
-from kernelsweep.judge.comparison.text import comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
     by_kernel,
@@ -410,7 +410,10 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
         found = previous([{**row, "source_sha256": source} for row in rows], path.parents[2])
         assert (found.rows, found.reasons, found.unchanged) == ([], back, [])
     points = compare_points([], rows, MARGIN, back)
-    assert verdict_lines(points, MARGIN) == ["Nothing to compare.", "Edit taken back: k."]
+    verdict = verdict_lines(points, MARGIN)
+    assert verdict == ["Nothing to compare.", "Edit taken back: k."]
+    summary = {"verdict": verdict, "proven": "", "failed_proofs": [], "failed": {}, "kernels": {}, "counted": {}}
+    assert comparison_answer(summary, "slower", "", "").next == "edit a kernel, then the same command"
     # The next edit is compared with what was there before it, and not with what was taken back.
     with Journal(path) as journal:
         for _ in range(2):

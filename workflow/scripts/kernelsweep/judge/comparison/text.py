@@ -302,4 +302,5 @@ def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page:
         errors.append("After correcting a kernel, repeat the command.")
     elif words and fail_on == SLOWER:
         errors = [f"{words} (compare.fail_on is slower). See {text}."]
-    return Answer("\n".join(lines), errors, page)
+    is_nothing = not errors and lines[0].startswith("Nothing to compare")
+    return Answer("\n".join(lines), errors, page, "edit a kernel, then the same command" if is_nothing else "")
