@@ -284,9 +284,8 @@ def test_a_published_file_is_built_where_it_lies(tmp_path: Path, target: str) ->
 @pytest.mark.parametrize("target", ["emulator", pytest.param("sm_90", marks=pytest.mark.nvcc)])
 def test_a_refusal_ends_with_the_headers_that_were_left_out(tmp_path: Path, target: str) -> None:
     source = '#include <helper_math.h>\n#include "../common/config.h"\n#ifdef OTHER\n#include <other.h>\n#endif\n'
-    message = build_toy(tmp_path, source + "__global__ void toy(float4 *y) { *y = *y * 2; }\n", ["toy"], target)[
-        "message"
-    ]
+    source += "__global__ void toy(float4 *y) { *y = *y * 2; }\n"
+    message = build_toy(tmp_path, source, ["toy"], target)["message"]
     assert "operator" in message and "pragma" not in message
     assert message.endswith(
         "\nHeaders that were not found, and left out: <helper_math.h>, ../common/config.h. Name their folders in the "

@@ -154,11 +154,8 @@ def checked(file: Path, kernel: str, **given: object) -> Checked:
 def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
     axpy, product = (guess(write(tmp_path), name) for name in ("axpy", "product"))
     assert (axpy.grid, axpy.block, [*axpy.axes]) == (["(in_ + 256 - 1) // 256"], ["256"], ["in_"])
-    assert (product.function, product.block, product.axes) == (
-        "product<float, 16>",
-        ["16", "16"],
-        {"m": True, "n": True, "k": True},
-    )
+    assert (product.function, product.block) == ("product<float, 16>", ["16", "16"])
+    assert product.axes == {"m": True, "n": True, "k": True}
     columns, rows = (eval(side, {"m": 33, "n": 50}) for side in product.grid)
     assert (columns, rows) == (4, 3)
 
@@ -173,11 +170,8 @@ def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_pat
         assert told in repr(result := checked(file, "first"))
         assert result.right == (told == made_up)
     main = tmp_path / "main.cu"
-    main.write_text(
-        '#include "blocks.cu"\nint main() { dim3 grid, block; grid.x = n; block.y = block.z = grid.y = 1; '
-        "block.x = 32; grid.x = grid.x / block.x; first<<<grid, block>>>(y, n); }",
-        "utf-8",
-    )
+    sides = "dim3 grid, block; grid.x = n; block.y = block.z = grid.y = 1; block.x = 32; grid.x = grid.x / block.x;"
+    main.write_text(f'#include "blocks.cu"\nint main() {{ {sides} first<<<grid, block>>>(y, n); }}', "utf-8")
     file.write_text(kernel, "utf-8")
     result = checked(main, "first")
     assert "grid n // 32 x 1 x 1, block 32 x 1 x 1 (as in line 2 of main.cu)" in repr(result), result
@@ -295,18 +289,16 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     """
     file.write_text(stencil)
     below = checked(file, "blur")
-    assert below.status == 1 and [one.message.partition(" at")[0] for one in below.findings] == [
-        "thread 0 of block 0 reads x[-1]"
-    ]
+    (found,) = below.findings
+    assert below.status == 1 and found.message.startswith("thread 0 of block 0 reads x[-1] at"), below
     file.write_text(
         "__global__ void far(float *a, float *b) {\na[8 << 17] = b[0];\na[9 << 17] = b[9 << 17] = 1;\n}\n"
         "void host(float *a, float *b) { cudaMalloc(&a, size); cudaMalloc(&b, size); far<<<1, 1>>>(a, b); }"
     )
-    assert (doubtful := checked(file, "far")).status == 3 and "[-" in repr(doubtful), doubtful
+    assert (result := checked(file, "far")).status == 3 and "[-" in repr(result), result
     file.write_text(stencil.replace("(out, x, n)", "(out, &x[1], n)"))
-    assert [one.depends for one in checked(file, "blur").doubtful] == [
-        "the launch passes &x[1], which may lie within an array"
-    ]
+    (doubtful,) = checked(file, "blur").doubtful
+    assert doubtful.depends == "the launch passes &x[1], which may lie within an array"
     file.write_text(stencil.replace("cudaMalloc((void **)&x, n * sizeof(float));", "x = padded + 1;"))
     assert checked(file, "blur").status == 3
 
@@ -422,13 +414,8 @@ def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
     # Else NumPy's threads keep workers from being forks.
     program = "from kernelsweep.project import command; assert 'numpy' not in command.sys.modules; command.main()"
     run = [sys.executable, "-c", program, "check", "file.cu"]
-    done = subprocess.run(
-        run,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert done.returncode == 1 and done.stdout.count("elements, as it touches") >= 6, done.stdout + done.stderr
     assert [*tmp_path.iterdir()] == [file]
 
@@ -450,17 +437,13 @@ def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     result = checked(file, "scale")
     assert result.right, result
-    assert (
-        result.guessed["flags"] == (f"-DFACTOR=3 -I{tmp_path}/include -std=c++20 (with build/compile_commands.json)")
-        and "headers" not in result.guessed
-    )
-    assert start_study(["scale", "src/scale.cu"]).endswith(
-        " Options are build/compile_commands.json's. Run it: kernelsweep scale"
-    )
+    flags = f"-DFACTOR=3 -I{tmp_path}/include -std=c++20 (with build/compile_commands.json)"
+    assert result.guessed["flags"] == flags and "headers" not in result.guessed
+    told = " Options are build/compile_commands.json's. Run it: kernelsweep scale"
+    assert start_study(["scale", "src/scale.cu"]).endswith(told)
     (kernel,) = yaml.safe_load((tmp_path / "config/studies/scale.yaml").read_text())["kernels"]
-    assert kernel["options"] == ["-DFACTOR=3", "-Iinclude", "-std=c++20"] and kernel["launches"][0]["grid"] == [
-        "n / block"
-    ]
+    assert kernel["options"] == ["-DFACTOR=3", "-Iinclude", "-std=c++20"]
+    assert kernel["launches"][0]["grid"] == ["n / block"]
     (tmp_path / "build/compile_commands.json").write_text("[{]")
     with pytest.raises(UserError, match=r"build/compile_commands\.json: no list of compile commands in JSON"):
         checked(file, "scale")

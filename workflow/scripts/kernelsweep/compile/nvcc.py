@@ -42,18 +42,8 @@ _NO_RESOURCES = {"shared_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 
 # symbols, whose entries stand by name where they matter; the command line, of which the code has what follows from it;
 # and calls, which the code itself has.
 _NO_CODE = (
-    ".debug_",
-    ".nv_debug_",
-    ".rela.debug_",
-    ".rel.debug_",
-    ".rela.nv_debug_",
-    ".rel.nv_debug_",
-    ".symtab",
-    ".strtab",
-    ".shstrtab",
-    ".note.nv.tkinfo",
-    ".nv.callgraph",
-    ".nv.prototype",
+    *(f"{kind}{name}" for kind in ("", ".rela", ".rel") for name in (".debug_", ".nv_debug_")),
+    *(".symtab", ".strtab", ".shstrtab", ".note.nv.tkinfo", ".nv.callgraph", ".nv.prototype"),
 )
 # The section with attributes of all functions, and the prefix of the sections with one function's attributes.
 _OF_ALL = ".nv.info"
@@ -231,18 +221,13 @@ def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[s
     name = plain_name(function)
     head, arguments = name.partition("<")[0], _arguments(name)
     longer = [found for found in by_name if found.startswith(name.removesuffix(">") + ("," if ">" in name else "<"))]
-    alike = [
-        found
+    pairs = {
+        found: [*zip(arguments, given, strict=True)]
         for found in by_name
-        if found.partition("<")[0] == head
-        and len(_arguments(found)) == len(arguments)
-        and all(own == one or _TOLD_OTHERWISE.match(one) for own, one in zip(arguments, _arguments(found), strict=True))
-    ]
-    named = [
-        found
-        for found in alike
-        if all(one[0] != "&" or own in one for own, one in zip(arguments, _arguments(found), strict=True))
-    ]
+        if found.partition("<")[0] == head and len(given := _arguments(found)) == len(arguments)
+    }
+    alike = [found for found in pairs if all(own == one or _TOLD_OTHERWISE.match(one) for own, one in pairs[found])]
+    named = [found for found in alike if all(one[0] != "&" or own in one for own, one in pairs[found])]
     for found in [name, *(one for each in (longer, alike, named) if len(each) == 1 for one in each)]:
         if found in by_name:
             return by_name[found]

@@ -23,14 +23,7 @@ import yaml
 from kernelsweep.base.plain_files import write_texts
 from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.errors import UserError
-from kernelsweep.project.check import (
-    Given,
-    check_file,
-    folders_in,
-    guessed_functions,
-    launch_in_words,
-    launch_of,
-)
+from kernelsweep.project.check import Given, check_file, folders_in, guessed_functions, launch_in_words, launch_of
 from kernelsweep.project.check_points import default_points
 from kernelsweep.project.checked import Checked, judged, seen
 from kernelsweep.project.guess import Guess, guess
