@@ -138,6 +138,8 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
      "steps.0 has doubled without a grid_size, which its launches need"),
     ({"rivals": [{"call": "cub<operation>", "arguments": ["data", "value", "array_size"]}]},
      "rivals calls 'cub<operation>' with 3 arguments. It needs: cub<operation, dtype> with data, value"),
+    ({"kernels": [ENTRY | {"launches": [GRIDDED | {"n)": None}]}]},
+     "unknown key 'n)' under kernels.0.launches.0; an expression with a comma stands in quotes. Known keys: kernel, "),
     ({"limits": ["dubled"]}, "limits names 'dubled'; did you mean 'doubled'? Allowed: copy, fill, doubled."),
     ({"claims": [CLAIM | {"reference_unroll": 3}]}, "claims.0.unroll is 3; Allowed: "),
     ({"steps": [{"kernel": "doubled", "unroll": 3}]}, "steps.0.unroll is 3; Allowed: "),

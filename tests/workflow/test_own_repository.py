@@ -82,16 +82,16 @@ def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
     monkeypatch.chdir(tmp_path)
     Path("fan.cu").write_text(
         "__global__ void Fan1(float *m, const int64_t *at, const uint8_t *bits, size_t stride, int Size,\n"
-        "    cudaTextureObject_t image, const __grid_constant__ CUtensorMap tiles) {}\n"
+        "    cudaTextureObject_t image, const __grid_constant__ CUtensorMap tiles, const Place *places) {}\n"
         "__global__ void Fan2(float *m) {}\n",
         encoding="utf-8",
     )
     told = start_study(["gaussian", "fan.cu"])
-    assert "Its other kernels: Fan2." in told and "Run it: kernelsweep gaussian" in told
+    assert "Its other kernels: Fan2. Not guessed, as structures are not: `const Place *places`. Run it: " in told
     assert Path("kernels/gaussian/gaussian.cu").read_text("utf-8") == '#include "../../fan.cu"\n'
     (launch,) = yaml.safe_load(Path("config/studies/gaussian.yaml").read_text("utf-8"))["kernels"][0]["launches"]
-    made = ["texture(image)", "tensor_map(tiles, 64)"]
+    made = ["texture(image)", "tensor_map(tiles, 64)", "places"]
     assert (launch["kernel"], launch["arguments"]) == ("Fan1", ["m", "at", "bits", "stride", "Size", *made])
     found = Path("kernels/gaussian/problem.py").read_text("utf-8")
     assert "astype(np.int64)" in found and "astype(np.uint8)" in found and '"m": (stride, np.float32)' in found
-    assert "def reference(at, bits, image, tiles)" in found
+    assert "def reference(at, bits, image, tiles, places)" in found

@@ -78,6 +78,8 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
         told += f" Options are {given.flags_from}'s."
     if missing := missing_headers(file, include):
         told += f" Not found: {', '.join(missing)}; name their folders in the kernel's options, as -Iinclude."
+    if unknown := [f"`{one.text}`" for one in chosen.parameters if not one.dtype]:
+        told += f" Not guessed, as structures are not: {', '.join(unknown)}."
     covering = guess(file, chosen.name, include, launched=False)
     if not set(chosen.sizes) & {word for side in chosen.grid for word in re.findall(r"\w+", side)} and covering.grid:
         chosen = covering  # The file launches it for one size only.

@@ -69,7 +69,7 @@ def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str
         if kind == "extra_forbidden":
             known = list(_resolved(parent, schema).get("properties", {}))
             under = f" under {'.'.join(path[:-1])}" if path[1:] else ""
-            guess = nearest(last, known) or ";"
+            guess = nearest(last, known) or ("; an expression with a comma stands in quotes." if ")" in last else ";")
             texts[".".join(path)] = f"unknown key {last!r}{under}{guess} Known keys: {', '.join(known)}."
             continue
         key = ".".join(path) or "the file"

@@ -16,15 +16,7 @@ from kernelsweep.judge.best.best_words import configuration_text, sizes_text, so
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
 from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
-from kernelsweep.judge.data.step_metrics import (
-    by_step,
-    heading,
-    shown_metrics,
-    sources,
-    step_metrics,
-    title,
-    unit_of,
-)
+from kernelsweep.judge.data.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.judge.data.steps import varied_axes
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
 from kernelsweep.judge.data.words import (
