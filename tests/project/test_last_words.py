@@ -120,7 +120,7 @@ def test_each_failed_jobs_sentence_comes_first_and_then_answers_those_that_are_r
     *first, bug, pages, _, answer, _, right = capsys.readouterr().err.strip().split("\n")
     assert first == ["Mend it.", "Mend this."] and (answer, right) == ("Long." * 9_999, "All is right.")
     assert bug == f"kernelsweep made a mistake: ValueError: a bug (<string>:5). Its stack: {tmp_path / 'bug.log'}"
-    assert pages == "1 page was not made, because kernelsweep failed in drawing matmul."
+    assert pages == "1 page was not made, because of jobs that ended early: drawing matmul."
     assert "Traceback" in (tmp_path / "bug.log").read_text()
 
 

@@ -201,7 +201,7 @@ class LastWords(logging.Filter):
         if self._crashed and self._pages:
             number = f"{self._pages} pages were" if self._pages > 1 else "1 page was"
             where = ", ".join(dict.fromkeys(self._crashed.values()))
-            yield f"{number} not made, because kernelsweep failed in {where}."
+            yield f"{number} not made, because of jobs that ended early: {where}."
 
     def _note(self, record: logging.LogRecord, event: str | None) -> None:
         logs: list[str] = getattr(record, "log", None) or []
