@@ -3,7 +3,6 @@
 Claims are the published ones about its studies, and the studies' own. The summary names the points that failed.
 """
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
@@ -28,19 +27,12 @@ from kernelsweep.results import (
     CLAIM_COLUMNS,
     CONTRACT_COLUMNS,
     MEASUREMENT_COLUMNS,
-    Table,
     each_row,
     each_table,
     read_rows,
     write_rows,
 )
 from kernelsweep.study.settings import StudySettings
-
-
-def tables_of(paths: Iterable[str]) -> Iterator[Table]:
-    """The rows of the scope's studies in these files of measurements."""
-    return (table for path in paths for table in each_table(path, CONTRACT_COLUMNS, studies=studies))
-
 
 with logged(snakemake):
     inputs, plan, output = snakemake.input, snakemake.params.plan, snakemake.output
@@ -58,7 +50,8 @@ with logged(snakemake):
     for name in studies:
         of_files.setdefault(tuple(plan.measurements[name]), []).append(name)
     for paths, names in of_files.items():
-        rows = frame(counted.count(tables_of(paths)), MEASUREMENT_COLUMNS)
+        tables = (table for path in paths for table in each_table(path, CONTRACT_COLUMNS, studies=studies))
+        rows = frame(counted.count(tables), MEASUREMENT_COLUMNS)
         for name in names:
             study, claims = studies[name], [claim for claim in published if claim.study == name]
             measurements = as_measurements(rows[rows["study"] == name], ", ".join(paths), failed)

@@ -322,29 +322,23 @@ _LARGEST_TABLE, _LONGEST_LINE = 2**31, 2**20
 _ROWS_AT_ONCE = 200
 
 
-def each_row(
-    path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = (), study: str | None = None
-) -> Iterator[dict[str, str]]:
-    """The rows of each_table(), one at a time: texts by column.
-
-    study  keeps the rows of this study; then the file has such a column
-    """
-    # Most texts are the same in most rows: memory has each once.
-    known = dict[str, str]()
-    for table in each_table(path, needed, numbers, None if study is None else [study]):
+def each_row(path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """The rows of each_table(), one at a time: texts by column."""
+    known = dict[str, str]()  # Most texts are the same in most rows: memory has each once.
+    for table in each_table(path, needed, numbers):
         texts = [texts if name in FLOATS else map(known.setdefault, texts, texts) for name, texts in table.items()]
         for values in zip(*texts, strict=True):
             yield dict(zip(table, values, strict=True))
 
 
 def each_table(
-    path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = (), studies: Collection[str] | None = None
+    path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = (), studies: Collection[str] = ()
 ) -> Iterator[Table]:
-    """The rows of a CSV file, plain or `.csv.gz`, some thousand at a time: there may be millions of them.
+    """The rows of a CSV file, plain or `.csv.gz`, some hundred at a time: there may be millions of them.
 
     needed   columns that it must have
     numbers  its columns of numbers besides INTEGERS and FLOATS
-    studies  keeps the rows of these studies; then the file has such a column
+    studies  whose rows are kept, from the column study; of none, all rows are
 
     Lines that begin with # are comments. Raises UserError, naming file and line, for another kind of file, a row
     with fewer or more columns than the header, and a value that its column can't have: whatever is read is a number,
@@ -377,14 +371,14 @@ def each_table(
                 raise UserError(f"{path}: a column stands twice: {', '.join(columns)}. {AGAIN}")
             if missing := [column for column in needed if column not in columns]:
                 raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(needed)}")
-            place = None if studies is None else columns.index("study")
+            place = columns.index("study") if studies else None
             rows = list[tuple[int, list[str]]]()
             for values in reader:
                 line = reader.line_num + comments
                 if values and len(values) != len(columns):
                     found = "more" if len(values) > len(columns) else len(values)
                     raise UserError(f"{path}, line {line}: {found} columns instead of {len(columns)}. {AGAIN}")
-                if values and (place is None or values[place] in (studies or ())):
+                if values and (place is None or values[place] in studies):
                     rows.append((line, values))
                 if len(rows) == _ROWS_AT_ONCE:
                     yield _checked(columns, rows, numbers, path)

@@ -21,7 +21,7 @@ with logged(snakemake, is_answer=True):
     # What the page opens at the address.
     uses = use_rows(of_reference(find_uses(study, data), study, data.settings), data.settings)
     known = {**plan.study, "names": data.kernel_names, "gridded": plan.gridded, "uses": uses}
-    rows = (row for path in inputs.measurements for row in each_row(path, study=study))
+    rows = (row for path in inputs.measurements for row in each_row(path) if row["study"] == study)
     if not (explored := explorer_data({study: known}, rows)):
         raise UserError(f"view: {study} has no timed point.")
     view = whole_address(plan.view, explored[study])

@@ -44,7 +44,7 @@ def load_measurements(
     text. An empty field becomes NaN in a column of numbers and "" in a column of text.
     Raises UserError as results.each_row(), and when a point occurs twice, or a row names none.
     """
-    of_study = None if study is None else [study]
+    of_study = [study] if study else []
     read = (table for path in paths for table in each_table(path, CONTRACT_COLUMNS, studies=of_study))
     rows = frame(read, MEASUREMENT_COLUMNS).drop(columns=[*left_out])
     return as_measurements(rows, ", ".join(map(str, paths)), unproven)

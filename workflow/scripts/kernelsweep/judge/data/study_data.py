@@ -41,8 +41,7 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     Raises UserError when a column is missing or a number cannot be read.
     """
     needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
-    of_study = None if study is None else [study]
-    read = (table for path in paths for table in each_table(path, needed, ["value"], of_study))
+    read = (table for path in paths for table in each_table(path, needed, ["value"], [study] if study else []))
     rows = frame(read, METRIC_COLUMNS, ["value"])[list(METRIC_COLUMNS)].astype({"value": "float64"})
     return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
 
