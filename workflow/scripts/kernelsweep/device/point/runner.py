@@ -255,7 +255,9 @@ class Runner:
 
     def _point_run(self, point: Point) -> PointRun:
         on_host = self.on_host if self._sampling else nullcontext
-        return PointRun(self._platform, self.memory, point, self._launches.at(point), on_host)
+        with nullcontext() if self._launches.listed else on_host():  # The user's function makes them.
+            plan = self._launches.at(point)
+        return PointRun(self._platform, self.memory, point, plan, on_host)
 
     def _check(self, run: PointRun) -> Outcome:
         instance, repeated = self._instances.at(run.point), self._task.protocol.repeated_runs
