@@ -268,11 +268,13 @@ def run_answer(
     incomplete: Sequence[str],
     summary: str,
     page: str,
+    is_timed: bool,
 ) -> Answer:
     """What a run says at its end. It fails where a point failed, rows are missing, or nothing was run.
 
     incomplete  why the run is incomplete
     summary     the file summary.md
+    is_timed    whether the platform has a clock
     """
     text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
@@ -290,9 +292,9 @@ def run_answer(
         errors.append(f"All {counted.failed.total():,} failed points: {summary}. {_KEPT}")
     if counted.run_again:
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
-    if not all(study.right == study.run for study in studies):
+    if errors:
         next_command = ""
-    elif any(study.uses for study in studies):
+    elif is_timed:
         next_command = f"edit a kernel, then: {COMMAND} compare"
     else:
         next_command = f"times need a GPU: {GPU_COMMAND}{f' {studies[0].study}' if len(studies) == 1 else ''}"
