@@ -96,3 +96,10 @@ def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
     found = Path("kernels/gaussian/problem.py").read_text("utf-8")
     assert "astype(np.int64)" in found and "astype(np.uint8)" in found and '"m": (stride, np.float32)' in found
     assert "def reference(at, bits, image, tiles, places)" in found
+    Path("own.cu").write_text(
+        "#define SIDE 16\n__global__ void own(int *y, int n) { y[n * SIDE + threadIdx.x] = 1; }\n"
+        "void host(int *y, int n) { own<<<1, SIDE>>>(y, n); }\n",
+        "utf-8",
+    )
+    start_study(["own", "own.cu"])
+    assert "        block: [16]\n" in Path("config/studies/own.yaml").read_text("utf-8")

@@ -26,16 +26,7 @@ from kernelsweep.compile.binaries import global_variables, unit_files
 from kernelsweep.device.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.device.kinds import GPU
 from kernelsweep.device.monitor import Monitor
-from kernelsweep.device.platform import (
-    ELEMENTS,
-    MOST_LAUNCHES,
-    TEXELS,
-    Address,
-    Conditions,
-    Given,
-    Memory,
-    Platform,
-)
+from kernelsweep.device.platform import ELEMENTS, MOST_LAUNCHES, TEXELS, Address, Conditions, Given, Memory, Platform
 from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
 

@@ -105,6 +105,7 @@ class Guess:
     guarded     the sizes that the kernel compares with something
     small       sizes that have to be smaller than others: a radius, or what divides others in the grid
     is_slow     whether the sizes have to be smaller than usual, because the kernel takes long
+    has_own_block  whether the kernel names the block's size, a macro or a constant of the file
     """
 
     name: str
@@ -125,6 +126,7 @@ class Guess:
     guarded: Collection[str] = ()
     small: Sequence[str] = ()
     is_slow: bool = False
+    has_own_block: bool = False
 
     @property
     def sizes(self) -> list[str]:
@@ -204,6 +206,8 @@ def guess(
     template = call.host.types
     fixed = [name for name, one in zip(template, head.template, strict=False) if "=" not in one]
     needed = {one: _axis_value(template[one], call.host) for one in fixed}
+    side = next((one.block.strip() for one in launches if one.place == call.place and WORD.fullmatch(one.block)), "")
+    is_constant = re.search(rf"(?:#[^\S\n]*define|\bconst(?:expr)?\s[^;(){{}}]*?)\s*\b{side}\b", text) if side else None
     return Guess(
         name,
         f"{head.function}<{', '.join(template.values())}>" if template else head.function,
@@ -222,6 +226,7 @@ def guess(
         doubts,
         _guarded(call, head),
         [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
+        has_own_block=bool(is_constant) and side in WORD.findall(head.text),
     )
 
 

@@ -10,15 +10,7 @@ from typing import Any
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.best.best_file import reason_for_none
-from kernelsweep.judge.best.find import (
-    LITTLE,
-    MOST,
-    Best,
-    Configuration,
-    Use,
-    at_reference_kind,
-    of_reference,
-)
+from kernelsweep.judge.best.find import LITTLE, MOST, Best, Configuration, Use, at_reference_kind, of_reference
 from kernelsweep.judge.data.study_data import kernel_axes, place_words, size_axes
 from kernelsweep.judge.data.words import (
     axis_title,
