@@ -90,5 +90,5 @@ def _caption(shown: Swept, left_out: str) -> str:
     """How the map is read."""
     named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in swept_axes.problem_axes(shown.data, shown.axes)]
     where = f" at each {list_texts(named)}" if named else ""
-    meaning = "Number and colour, from zero: the best over all other axes"
+    meaning = f"Number{' and colour, from zero' * (shown.quantity != 'time_us')}: the best over all other axes"
     return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"

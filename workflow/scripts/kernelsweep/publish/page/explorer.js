@@ -277,7 +277,7 @@
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
-    const ofMap = ` Number and colour of a cell: ${titleOf(view.show)}, of the fastest of its points. Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
+    const ofMap = ` Number${view.show === "time_us" ? "" : " and colour"} of a cell: ${titleOf(view.show)}, of the fastest of its points. Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
     count.textContent = points.length
       ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}`
       : `${study.title}: no timed point is left by these choices.`;
