@@ -116,9 +116,9 @@ def test_no_text_of_a_recording_is_code_of_the_header(name: str, tmp_path: Path)
     assert run.stdout == f"{name}\n{parameters['operation']}\n".encode()
     assert not (tmp_path / "PWN").exists()
     document = json.loads(file.read_text("utf-8"))
-    for key, part in (("device", "device: Input"), ("entries", "entries: Input"), ("use", "use: Field")):
-        file.write_text(json.dumps({**document, key: 5}) if key != "use" else '{"device": {}}', "utf-8")
-        assert_refused(lambda: read_best(file), "best.json: ", part)
+    for key in ("device", "entries", "use", "schema_version"):
+        file.write_text(json.dumps({**document, key: 5}), "utf-8")
+        assert_refused(lambda: read_best(file), "best.json: ", f"{key}: Input")
 
 
 @pytest.mark.parametrize("content", ["a bomb", "cut", "no archive"])

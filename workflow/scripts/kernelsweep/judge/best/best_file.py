@@ -6,7 +6,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from kernelsweep.base.json_files import read_record
 from kernelsweep.judge.best.find import Best, Use
@@ -45,7 +47,8 @@ def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
 class BestFile:
     """What best_json() wrote: the device's description, what to use, the entries, and why there are none, or ""."""
 
-    device: dict[str, Any]
+    schema_version: Annotated[int, Field(strict=True, ge=SCHEMA_VERSION, le=SCHEMA_VERSION)]
+    device: dict[str, str | int | None]
     use: list[Use]
     entries: list[Best]
     reason_for_none: str
