@@ -52,7 +52,7 @@ LOOSER = {
     "options: [-ccbin=./evil]": "name no file",
     "roundings: 1000000": "may say function",
     "function: 'matvec<0>); int x(system(\"true\"'": "function",
-    f"options: {'[' * 1500}{']' * 1500}": "RecursionError",
+    f"options: {'[' * 1500}{']' * 1500}": "it is nested more than 100 deep.",
     "macros: [&a x, *a]": "an &",
     "launches: 5": "TypeError",
     "launches: [{grid: 1, block: 1000000000, arguments: [y, A, x, rows, columns]}]": "",
