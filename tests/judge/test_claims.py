@@ -34,7 +34,7 @@ from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
-from kernelsweep.publish.figures.claims import draw_files
+from kernelsweep.publish.figures.claims import draw, draw_files
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.sections import claims_figures
 from kernelsweep.results import CLAIM_COLUMNS, write_rows
@@ -131,7 +131,8 @@ def test_what_does_not_hold_names_its_cause_and_only_there() -> None:
     assert [claim_row(one)["cause"] for one in judged] == ["other hardware", unknown, unknown, ""], "by device"
     text = page_of(judged, {"unrolling": "Unrolling"}, H200, (), {"unrolling": study.causes})
     assert "- **other hardware** (1): It has more memory." in text and f"- **{unknown}** (2): " in text
-    assert "our form" not in text and "| ✗ does not hold | other hardware |" in text
+    assert "our form" not in text and "<summary>✗ does not hold, other hardware: 1</summary>" in text
+    assert "| other hardware |" not in text, "as the heading says it"
     with pytest.raises(UserError, match=r"warps: cause is 'weather'.* Allowed: other hardware, our form"):
         judge([wrong.changed(cause="weather")], evidence(settings=study), {})
 
@@ -225,11 +226,14 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, rows := [*map(claim_row, recording().values())])
     draw_files(file := tmp_path / "claims.csv", recorded("unrolling").device, drawn := tmp_path / "drawn")
     (figure,) = claims_figures(drawn, file, tmp_path)
-    numbers = [row for row in rows if row["relation"] == "about" and row["measured"]]
+    numbers = [row for row in rows if row["relation"] == "about" and row["measured"] and row["published"] != "0"]
     hold, all_hold = (sum(row["verdict"] == "holds" for row in some) for some in (numbers, rows))
     assert figure.message == (
-        f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that name a number, {hold}."
+        f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that name a number other than 0, {hold}."
     )
+    (axes,) = draw(rows, recorded("unrolling").device).figure.axes
+    dots = {tuple(at) for dots in axes.collections for at in dots.get_offsets().tolist() if len(dots.get_offsets()) > 1}
+    assert len(dots) == len(numbers), "none lies on another"
     assert [file.text for file in figure.files] == ["SVG", "PDF", "claims.csv"]
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
     for picture in (figure.drawing, figure.narrow):

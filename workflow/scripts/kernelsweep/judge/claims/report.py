@@ -106,7 +106,11 @@ def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str])
         "title": title,
         "table": _table([*unexplained, *by_verdict[SOME_SIZES], *by_verdict[NOT_DECIDABLE]]),
         "causes": [(cause, counts[cause], text) for cause, text in explained.items() if cause in counts],
-        "folded": [(f"{what}: {len(claims)}", _table(claims)) for what, claims in folded.items() if claims],
+        "folded": [
+            (f"{what}: {len(claims)}", _table(claims, said=("verdict", "cause")))
+            for what, claims in folded.items()
+            if claims
+        ],
     }
 
 
@@ -120,8 +124,8 @@ def _counts(head: str, groups: Mapping[str, Sequence[Judged]]) -> str:
     )
 
 
-def _table(judged: Sequence[Judged]) -> str:
-    """A row per claim; with a column of causes if there is any."""
+def _table(judged: Sequence[Judged], said: Sequence[str] = ()) -> str:
+    """A row per claim; with a column of causes if there is any, and without those columns that a heading says."""
     rows = [
         {
             "verdict": f"{_SIGNS[entry.verdict]} {_verdict(entry)}",
@@ -138,7 +142,7 @@ def _table(judged: Sequence[Judged]) -> str:
         return ""
     has_causes = any(entry.cause for entry in judged)
     # What is set right is never broken into lines.
-    heads = {head: head == "holds if" for head in rows[0] if head != "cause" or has_causes}
+    heads = {head: head == "holds if" for head in rows[0] if head not in said and (head != "cause" or has_causes)}
     return markdown_table(heads, [[row[head] for head in heads] for row in rows])
 
 
