@@ -71,6 +71,7 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page_without_its_date(results:
     write(results / "emulator/points/other/one.csv", "", 190)
     ran(results / "emulator/studies/other", 200, other=9)
     assert rows(results)["other"] == "✓ 9 of 9"
+    assert "run together" not in (results / "index.html").read_text(), "that run's sums are out of date"
     for path in (results / "emulator/studies/other", results / "emulator/points/other"):
         rmtree(path)
     # Mended, and all studies run: the study's own page is older now.

@@ -243,7 +243,7 @@ def add_ratios(
         if of_row and (ratio := of_row.ratio(scatter)):
             interval = ratio.interval
             ends = {"ratio": interval.value, "low": interval.low, "high": interval.high}
-            entry |= {name: round(end, 5) for name, end in ends.items()} | {"verdict": verdict(interval, margin)}
+            entry |= ends | {"verdict": verdict(interval, margin)}
         candidate.sizes.append(entry)
 
 

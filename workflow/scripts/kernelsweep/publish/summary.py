@@ -110,7 +110,7 @@ class Failure:
     """A kernel with failed points.
 
     kernel   as `study/kernel`
-    place    its source file from the repository's folder, with the line if the message or the change tells it
+    place    the line that the message or the change tells, from the repository's folder; else the kernel's file
     what     how many of its points failed, as a predicate: "all 84 points are wrong"
     message  what is wrong at one of them, or of the compiler
     where    which one that is
@@ -148,8 +148,8 @@ def failures(
         where = "None of its points ran" if what == _REFUSED else f"First at {_place(example, studies[kernel[0]])}"
         file, changes = files.get(kernel, ""), since(example)
         told = re.search(rf"{re.escape(file)}:\d+", message)
-        changed = re.match(rf"@@ {re.escape(Path(file).name)}(:\d+) ", "".join(changes[:1]))
-        place = told[0] if told else f"{file}{changed[1] if changed else ''}"
+        changed = re.match(r"@@ (\S+) ", "".join(changes[:1]))
+        place = told[0] if told else changed[1] if changed else file
         found.append(Failure("/".join(kernel), place, what, message, where, changes))
     return found
 

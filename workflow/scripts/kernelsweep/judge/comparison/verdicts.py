@@ -304,7 +304,7 @@ def _as_json(whole: Overall) -> dict[str, Any]:
     counts = {verdict: whole.counts[verdict] for verdict in VERDICTS}
     return {
         "points": sum(counts.values()),
-        **{name: round(end, 5) for name, end in ends.items()},
+        **ends,
         "verdict": whole.verdict,
         "counts": counts,
     }

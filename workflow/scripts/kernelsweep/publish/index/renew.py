@@ -80,7 +80,7 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         "points": _points(outcomes, len(uncounted)),
         # The report of all, and the terminal, have fewer.
         "together": f"{_counts(together)} in the {len(together)} studies that were run together"
-        if whole and len(together) < len(newest)
+        if whole and len(together) < len(newest) and not any(platform.is_old(study, whole) for study in whole.studies)
         else "",
         "counted": when(last.made),
         "provenance": "; ".join([provenance, *(f"{', '.join(names)} {one}" for one, names in others.items())]),
