@@ -418,6 +418,8 @@ def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert done.returncode == 1 and done.stdout.count("elements, as it touches") >= 6, done.stdout + done.stderr
     assert [*tmp_path.iterdir()] == [file]
+    missing = subprocess.run([*run[:-1], "missing.cu"], cwd=tmp_path, capture_output=True, env=environment)
+    assert missing.returncode == 2 and missing.stderr == b"missing.cu: no such file.\n"
 
 
 def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,8 +441,8 @@ def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch
     assert result.right, result
     flags = f"-DFACTOR=3 -I{tmp_path}/include -std=c++20 (with build/compile_commands.json)"
     assert result.guessed["flags"] == flags and "headers" not in result.guessed
-    told = " Options are build/compile_commands.json's. Run it: kernelsweep scale"
-    assert start_study(["scale", "src/scale.cu"]).endswith(told)
+    told = " Options are build/compile_commands.json's.\nFirst write the right results into `reference` of "
+    assert f"{told}kernels/scale/problem.py.\n" in start_study(["scale", "src/scale.cu"])
     (kernel,) = yaml.safe_load((tmp_path / "config/studies/scale.yaml").read_text())["kernels"]
     assert kernel["options"] == ["-DFACTOR=3", "-Iinclude", "-std=c++20"]
     assert kernel["launches"][0]["grid"] == ["n / block"]

@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import Any
 
 from kernelsweep.base.answer import Answer
-from kernelsweep.base.logs import fitted
+from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
@@ -38,7 +38,7 @@ _HEADS |= {"barriers": "barriers", "state": "kept state", "source": "source"}
 # What is between the diagnostics of g++ and of nvcc in a message of one line.
 _DIAGNOSTIC = re.compile(r"\s(?=\S+(?::\d+:\d+|\(\d+\)): |\.\.\. and \d+ more)")
 _MOST_FINDINGS = 3  # of a check; points tend to have the same
-_LETTERS = 200  # of a finding, in a line
+_LETTERS = 400  # of a finding, in a line
 _SHOWN = 10  # candidates with a forest of their sizes
 _LISTED = 20  # candidates in the terminal
 
@@ -312,17 +312,15 @@ def _point(row: Row) -> str:
     return " ".join([*columns, row["parameters"]]).removesuffix(f"{DRAWN}={AS_GIVEN}").strip()
 
 
-def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
-    """What a grading says at its end: the verdicts. It fails unless every candidate is right and checked.
-
-    summary  the content of verdict.json, which is the file `verdict`
-    """
+def grade_answer(summary: Mapping[str, Any], page: str) -> Answer:
+    """What a grading says at its end: the verdicts of verdict.json. It fails unless all are right and checked."""
     candidates = summary["candidates"]
     lines = [fitted(line) for line in summary["verdict"]]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
         found = [f"{check}: {messages[0]}" for check, messages in candidate["findings"].items()]
         why = "; ".join(found) or candidate["implausible"] or candidate["not_proven"]
         said = word(candidate["verdict"], candidate["findings"])
-        lines.append(f"  {said:<18}{candidate['candidate']}  {' '.join(why.split())}".rstrip()[:80])
+        line = f"  {said:<18}{candidate['candidate']}  {' '.join(why.split())}".rstrip()
+        lines.append(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 3].rpartition(' ')[0]} ...")
     bad = _counted(((one["verdict"], one["findings"]) for one in candidates), but=RIGHT)
-    return Answer("\n".join(lines), [f"{bad}. See {verdict}."] if summary["status"] else [], page)
+    return Answer("\n".join(lines), [f"{bad}."] if summary["status"] else [], page)

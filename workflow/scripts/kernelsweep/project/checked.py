@@ -188,12 +188,16 @@ def judged(
     depends    the guess on which a finding depends
     in_source  the name that an array has in the source, by that which it has here
     """
+
+    def as_in_source(text: str) -> str:
+        return re.sub(r"\w+", lambda word: in_source.get(word[0], word[0]), text)
+
     told = {
         key: replace(
             one,
-            message=re.sub(r"\w+", lambda word: in_source.get(word[0], word[0]), one.message),
+            message=as_in_source(one.message),
             points=tuple(map(point_text, outcomes.points[key])),
-            depends=depends.get(key, ""),
+            depends=as_in_source(depends.get(key, "")),
         )
         for key, one in outcomes.findings.items()
     }

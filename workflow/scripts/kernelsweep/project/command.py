@@ -39,7 +39,7 @@ from kernelsweep.project.last_words import without_stack
 
 
 def main() -> None:
-    """Run the command line's command. A mistake ends it with status 1 and a sentence."""
+    """Run the command line's command. A mistake ends it with a sentence and status 1, of `check` 2."""
     arguments = sys.argv[1:]
     if arguments[:1] in (["check"], ["new"], ["watch"]):
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Before NumPy is imported: a process with one thread is forked.
@@ -62,7 +62,7 @@ def main() -> None:
         if arguments[0] == "new":
             from kernelsweep.project.new_study import start_study
 
-            print(start_study(arguments[1:]))
+            print(fitted(start_study(arguments[1:])))
         elif arguments[0] == "watch":
             from kernelsweep.project.watch import watch
 
@@ -70,7 +70,8 @@ def main() -> None:
         else:
             _run_snakemake(_compared(arguments))
     except UserError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        sys.exit(2 if arguments[0] == "check" else 1)
     except KeyboardInterrupt:  # In the first seconds; later, the rules answer it.
         sys.exit(1 if arguments[0] == "watch" else "Stopped.")
 

@@ -32,6 +32,9 @@ OURS = {"is_of_kernelsweep": True}
 # The target that lists the targets, and the rule that makes pages.
 _HELP, _PAGES = "help", "make_page"
 
+# What only the installed command kernelsweep does.
+_COMMANDS = ("apply", "capture", "check", "ci", "new", "watch")
+
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
 
@@ -242,10 +245,10 @@ class LastWords(logging.Filter):
 
     def _unknown(self) -> str:
         """The sentence on a target that doesn't exist; "" where all that was asked for may be a file."""
-        known = sorted(self._known())
-        unknown = [target for target in self._asked() if target not in known and "/" not in target]
+        known = sorted([*self._known(), *(_COMMANDS if sys.argv[0] == "kernelsweep" else ())])
+        unknown = [one for one in self._asked() if one not in known and "/" not in one and not Path(one).is_file()]
         others = f". Targets are {', '.join(known)}, and the path of every result."
-        return "\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown)
+        return fitted("\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown))
 
     def _begin(self, record: logging.LogRecord, job: int | None) -> None:
         """Note that a job begins."""

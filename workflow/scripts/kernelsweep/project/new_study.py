@@ -42,18 +42,19 @@ def start_study(arguments: Sequence[str]) -> str:
         raise UserError("usage: kernelsweep new NAME [FILE.cu]; NAME has lower-case letters, digits and _")
     check_name(arguments[0])
     name, *files = arguments
-    folder, told = Path("kernels", name), ""
+    folder, told, first = Path("kernels", name), "", ""
     texts = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
     study, kernel, problem = (text.replace("NAME", name) for text in texts)
     if files:
         file = Path(files[0])
         study, problem, told = _texts_for(file, name, study)
+        first = f"First write the right results into `reference` of {folder}/problem.py.\n"
         kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
     file_of_study = Path(f"config/studies/{name}.yaml")
     study = study.replace("SCHEMAS", os.path.relpath(HOME / "workflow/schemas", file_of_study.parent))
     written = {file_of_study: study, folder / f"{name}.cu": kernel, folder / "problem.py": problem}
     write_texts(written, are_new=True)
-    return f"Written: {', '.join(map(str, written))}.{told} Run it: kernelsweep {name}"
+    return f"Written: {', '.join(map(str, written))}.{told}\n{first}Run it: kernelsweep {name}"
 
 
 def check_name(name: str) -> None:

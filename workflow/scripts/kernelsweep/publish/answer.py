@@ -22,6 +22,7 @@ from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZ
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, mistakes_of, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts, place_text
+from kernelsweep.publish.index.statuses import counts_text
 from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
@@ -36,12 +37,12 @@ _LISTED_KERNELS, _LISTED_LINES = 10, 6
 
 _KEPT = "What is right is kept: after a correction, the same command runs what was corrected."
 
-# Verdicts on several claims. Claims that were not measured are left out.
+# Verdicts on a claim, and on several. Claims that were not measured are left out.
 _CLAIMS = {
-    HOLDS: "hold",
-    FAILS: "do not hold",
-    SOME_SIZES: "hold at some sizes",
-    NOT_DECIDABLE: "not decidable",
+    HOLDS: ("holds", "hold"),
+    FAILS: ("does not hold", "do not hold"),
+    SOME_SIZES: ("holds at some sizes", "hold at some sizes"),
+    NOT_DECIDABLE: ("not decidable", "not decidable"),
 }
 
 
@@ -137,20 +138,17 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     proofs  of the kernels; none for a recording
     """
     claims = sum((Counter(study.claims) for study in studies), Counter())
-    kinds = ("right", "run", "excused", "skipped")
-    right, run, excused, skipped = (sum(getattr(study, kind) for study in studies) for kind in kinds)
+    right, run, excused = (sum(getattr(study, kind) for study in studies) for kind in ("right", "run", "excused"))
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
-    undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     of = f"{studies[0].study}: " if len(studies) == 1 else ""
-    left_out = f", {skipped:,} skipped" if skipped else ""
-    lines = [f"{verdict}. {of}{right:,} of {run:,} right{left_out}{undefined}; {provenance}"]
+    lines = [f"{verdict}. {of}{counts_text(studies, ' right')}; {provenance}"]
     if edited := [f"{study.study}/{kernel}" for study in studies for kernel in study.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
     if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
         lines.append(f"  no point of {list_texts(lacking)} is among these")
     lines += [f"  {one.study} was {one.provenance}" for one in studies if one.provenance not in ("", provenance)]
     lines = [fitted(line) for line in lines] + _uses_text(studies)
-    counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
+    counts = [f"{claims[kind]} {words[claims[kind] > 1]}" for kind, words in _CLAIMS.items() if claims.get(kind)]
     lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []
     are_told = all(proof.mistakes for proof in proofs.values())  # as errors
     checked = "" if are_told else f"  checked for races, bounds, uninitialised reads: {proofs_in_words(proofs)}"
@@ -237,6 +235,8 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
     notes += ["* Some sizes have a better one: see the page."] if more else []
+    nearer = [one.study for one in studies if any(row["peak_of"] not in (None, "memory") for row in one.uses)]
+    notes += [f"Of arithmetic's peak where that is nearer: {', '.join(nearer)}."] if nearer else []
     of_kind = grouped((one for one in studies if one.uses and one.kind), lambda one: one.kind)
     notes += [f"For {kind} only: {', '.join(one.study for one in of)}." for kind, of in of_kind.items()]
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []

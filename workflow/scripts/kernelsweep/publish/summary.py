@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.judge.data.proofs import (

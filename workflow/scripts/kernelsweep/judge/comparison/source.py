@@ -23,7 +23,7 @@ _FILE = re.compile(r"// (\S+\.\w+)")
 def difference(before: Sequence[str], after: Sequence[str], context: int = 3) -> list[str]:
     """The lines of a difference of two texts, the first `_MOST_LINES` of them.
 
-    Each part begins with `@@ kernels/axpy/axpy.cu:26 @@`, its file (as source_text() names it) and the first changed line after.
+    Each part begins with `@@ kernels/x/x.cu:26 @@`: its file, as source_text() names it, and the first changed line.
     """
     lines = []
     for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(context):
@@ -40,7 +40,7 @@ def difference(before: Sequence[str], after: Sequence[str], context: int = 3) ->
 
 
 def _place(lines: Sequence[str], index: int) -> str:
-    """A line of a text, from 0, as `kernels/axpy/axpy.cu:26`; in a text without names of files, `line 26`."""
+    """A line of a text, from 0, as `axpy/axpy.cu:26`; in a text without names of files, `line 26`."""
     for above in range(min(index, len(lines) - 1), -1, -1):
         if found := _FILE.fullmatch(lines[above]):
             return f"{found[1]}:{max(1, index - above)}"

@@ -11,7 +11,15 @@ from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import read_json
 from kernelsweep.home import COMMAND
 from kernelsweep.publish.html_text import html_text
-from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
+from kernelsweep.publish.index.statuses import (
+    PAGE_FILE,
+    PlatformStatus,
+    Status,
+    StudyOutcome,
+    counts_text,
+    read_statuses,
+    when,
+)
 from kernelsweep.publish.page.embed import link
 
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv", "environment.json")
@@ -79,7 +87,7 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
         "points": _points(outcomes, len(uncounted)),
         # The report of all, and the terminal, have fewer.
-        "together": f"{_counts(together)} in the {len(together)} studies that were run together"
+        "together": f"{counts_text(together)} in the {len(together)} studies that were run together"
         if whole and len(together) < len(newest) and not any(platform.is_old(study, whole) for study in whole.studies)
         else "",
         "counted": when(last.made),
@@ -115,7 +123,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "page": page,
         "makes_page": "" if page or is_uncounted else f"{COMMAND} {study}",
         "sign": _sign(outcome.is_right, not is_uncounted and not outcome.edited),
-        "points": "not counted" if is_uncounted else _counts([outcome]),
+        "points": "not counted" if is_uncounted else counts_text([outcome]),
         "remark": remark,
         "failed": outcome.failed,
         "fault": outcome.fault,
@@ -135,14 +143,7 @@ def _sign(is_right: bool, is_known: bool) -> str:
 def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:
     """The points of studies that were counted, and how many studies were measured since and were not counted."""
     more = f"; {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
-    return f"{_counts(outcomes, ' points right')}{more}" if outcomes else "not counted"
-
-
-def _counts(outcomes: Sequence[StudyOutcome], what: str = "") -> str:
-    kinds = ("right", "run", "skipped", "excused")
-    right, run, skipped, excused = (sum(getattr(one, kind) for one in outcomes) for kind in kinds)
-    undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
-    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "") + undefined
+    return f"{counts_text(outcomes, ' points right')}{more}" if outcomes else "not counted"
 
 
 def _page(status: Status | None, base: Path, study: str = "") -> str:

@@ -5,7 +5,7 @@ The end of every run reads them, so this imports nothing that reads results.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -131,6 +131,14 @@ class PlatformStatus:
     def is_old(self, study: str, status: Status) -> bool:
         """Whether a scope's results of a study are not those of today."""
         return self.changed(study) > status.made or self.outcome(study) != status.studies[study]
+
+
+def counts_text(studies: Collection[Any], what: str = "") -> str:
+    """The points of studies that are right, of those that were run, and the others, such as "168 of 252 right"."""
+    kinds = ("right", "run", "skipped", "excused")
+    right, run, skipped, excused = (sum(getattr(one, kind) for one in studies) for kind in kinds)
+    undefined = f" ({excused:,} more are wrong, as expected of undefined behaviour)" if excused else ""
+    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "") + undefined
 
 
 def read_statuses(results: Path) -> list[PlatformStatus]:
