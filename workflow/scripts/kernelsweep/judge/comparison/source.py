@@ -23,7 +23,7 @@ _FILE = re.compile(r"// (\S+\.\w+)")
 def difference(before: Sequence[str], after: Sequence[str], context: int = 3) -> list[str]:
     """The lines of a difference of two texts, the first `_MOST_LINES` of them.
 
-    Each part begins with `@@ kernels/x/x.cu:26 @@`: its file, as source_text() names it, and the first changed line.
+    Each part begins with `@@ axpy/axpy.cu:26 @@`: its file, as source_text() names it, and the first changed line.
     """
     lines = []
     for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(context):
