@@ -106,6 +106,7 @@ def test_the_example_paper_is_made_from_a_run(tmp_path: Path) -> None:
             run = subprocess.run([program, *words], cwd=project, stdout=subprocess.PIPE, encoding="latin-1")
         assert run.returncode == 0, run.stdout[-2000:]
     (page,) = PdfReader(project / "paper.pdf").pages
+    assert {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()} == {"/Type1"}, "no Type 3"
     best = json.loads((project / "results/recording/nvidia-h200/studies/warp_shuffle/best.json").read_text())
     assert any(f"{use['configuration']['time_us']:.1f}(" in page.extract_text() for use in best["use"])
     said = run.stdout

@@ -20,8 +20,8 @@ _TIME_DIGITS = 4
 # A number, with its uncertainty in the last digits.
 _NUMBER = re.compile(r"-?[\d,]+\.?\d*(\(\d+\))?")
 
-# In LaTeX, a name's letters on a line, and the columns beside it that one column of a paper has room for.
-NAME_LETTERS, MOST_COLUMNS = 18, 7
+# In LaTeX, a name's letters on a line, and those of a whole line that one column of a paper has room for, shrunk a bit.
+NAME_LETTERS, MOST_LETTERS = 20, 80
 
 # LaTeX reads UTF-8, but for exponents.
 _LATEX_SPECIAL = {
@@ -29,6 +29,8 @@ _LATEX_SPECIAL = {
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$"},
 }
+# Lines of a cell, of which the first is on the row's.
+STACK = r"\begin{tabular}[t]{@{}l@{}}"
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 
 
@@ -124,11 +126,16 @@ def as_latex(text: TableText | str) -> str:
     # A folder of the repository is no reader's of a paper.
     provenance = re.sub(r" \(resources/recordings/[^)]*\)", "", text.provenance)
     kinds = ["S" if any(map(_NUMBER.fullmatch, column.cells)) and column.right else "l" for column in text.columns]
-    heads = ["kernel", *(f"{{{_cell(column.header, 'l')}}}" for column in text.columns)]
-    names = [_cell("\n".join(broken(kernel, NAME_LETTERS)), "l", r"\texttt{%s}") for kernel in text.kernels]
-    environment = "table*" if len(text.columns) > MOST_COLUMNS else "table"
+    heads = ["kernel", *(f"{{{_cell(column.header, 'l').replace('[t]', '[b]')}}}" for column in text.columns)]
+    kernels = ["\n".join(broken(kernel, NAME_LETTERS, "_")) for kernel in text.kernels]
+    names = [_cell(kernel, "l", r"\texttt{%s}") for kernel in kernels]
+    parts = [kernels, *([column.header, *column.cells] for column in text.columns)]
+    widths = [max(len(line) for cell in part for line in cell.split("\n")) + 2 for part in parts]
+    environment = "table*" if sum(widths) > MOST_LETTERS else "table"
     cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(text.columns, kinds, strict=True)]
-    rows = zip(names, *cells, strict=True)
+    rows = [*map(" & ".join, zip(names, *cells, strict=True))]
+    # Rows of several lines need more room between them.
+    below = r"\\ \addlinespace[2pt]" if any(STACK in row for row in rows) else r"\\"
     return "\n".join(
         [
             r"% Needs \usepackage{booktabs,graphicx,siunitx}.",
@@ -136,13 +143,14 @@ def as_latex(text: TableText | str) -> str:
             r"  \centering",
             rf"  \caption{{{escape(f'{text.title}{end} {provenance}')}}}",
             rf"  \label{{tab:{label}}}",
-            r"  \small",
+            r"  \medskip",
+            r"  \small\setlength{\tabcolsep}{4pt}",
             r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"  \begin{{tabular}}{{@{{}}l{''.join(kinds)}@{{}}}}",
             r"    \toprule",
             rf"    {' & '.join(heads)} \\",
             r"    \midrule",
-            *(rf"    {' & '.join(row)} \\" for row in rows),
+            *(f"    {row} {below}" for row in rows),
             r"    \bottomrule",
             r"  \end{tabular}",
             r"  }",
@@ -159,7 +167,7 @@ def _cell(text: str, kind: str, look: str = "%s") -> str:
     if kind == "S":
         return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
     lines = r" \\ ".join(look % escape(line) for line in text.split("\n"))
-    return rf"\shortstack[l]{{{lines}}}" if "\n" in text else lines
+    return rf"{STACK}{lines}\end{{tabular}}" if "\n" in text else lines
 
 
 def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:

@@ -35,8 +35,8 @@ from kernelsweep.publish.tables.published_text import PublishedColumn, published
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW, published_columns
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 
-# The letters a line of a narrow column.
-_NARROW = 12
+# The letters a line of a narrow column, and of a wide one, for texts of more than so many lines of a narrow one.
+_NARROW, _WIDE, _MOST_LINES = 12, 30, 3
 
 NO_TIMES_OF_OURS = "The emulator has no times."
 
@@ -416,7 +416,8 @@ def best_table(data: StudyData) -> TableText | str:
 
 def _narrow(words: str) -> str:
     """Words on lines for a column of a paper."""
-    return "\n".join(textwrap.wrap(words, _NARROW, break_long_words=False))
+    letters = _NARROW if len(words) <= _MOST_LINES * _NARROW else _WIDE
+    return "\n".join(textwrap.wrap(words, letters, break_long_words=False))
 
 
 def _configuration(row: pandas.Series[Any], axes: Sequence[str]) -> str:
