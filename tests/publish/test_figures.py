@@ -251,11 +251,13 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     assert len(cells) == 64
     darkness = [dark for _, dark in sorted(cells)]
     assert darkness == sorted(darkness) and darkness[-1] > 1.3 * darkness[0]
-    scale = figure.axes[0].collections[0].norm
-    best = max(number for number, _ in cells)
-    assert [scale(number) for number in (0, best / 2)] == pytest.approx([0, 0.5], abs=1e-3), (
-        "half the best number has half its colour"
-    )
+    # Numbers near each other have the darker half of a scale whose ends are said; others are from zero.
+    scale, numbers = figure.axes[0].collections[0].norm, [number for number, _ in cells]
+    assert scale(min(numbers)) == pytest.approx(0.5, abs=1e-3) and "and colour, from 23.8, not zero" in drawing.caption
+    assert [tick.get_text() for tick in figure.axes[-1].get_xticklabels()] == ["23.8", "30", "40", "50", "60", "67.5"]
+    wide = heatmap.draw(recorded("unrolling"))
+    scale, best = wide.figure.axes[0].collections[0].norm, wide.rows["peak_percent"].max()
+    assert scale(best / 2) == pytest.approx(0.5) and "and colour, from 0:" in wide.caption, "half has half its colour"
     assert figure.axes[-1].get_xlabel() == "share of the peak (%)"
     # One column has the same kernels and the same outlined cells: the page has one caption for both widths.
     wide, narrow = (heatmap.draw(recorded("staged"), width) for width in layout.WIDTHS.values())

@@ -22,14 +22,21 @@ from kernelsweep.publish.drawing.style import TEXT_PT, text_in
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
 # The scale: its height, its place above the figure's lower edge, its part of the figure's width, and the room per tick.
-THICK_IN, ABOVE_IN, BAR_PART, TICK_IN = 0.08, 0.31, 0.4, 0.45
+THICK_IN, ABOVE_IN, BAR_PART, TICK_IN = 0.08, 0.31, 0.4, 0.36
+LEAST_SPAN, FROM_WHOLE = 0.2, 100
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
 OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
 
 
 def map_scale(shades: pandas.Series[float]) -> ScalarMappable:
-    """The colours of numbers that are high where it is fast, from zero: half the best number has half its colour."""
-    return ScalarMappable(Normalize(0, shades.max()), ListedColormap([light for light, _ in palette.map_colours()]))
+    """The colours of numbers that are high where it is fast.
+
+    From zero, so that half the best number has half its colour. If all would be dark, they are the darker half of a
+    shorter scale. It spans at least LEAST_SPAN of the best, so that noise stays one colour. As in explorer.js.
+    """
+    least, best = shades.min(), shades.max()
+    start = max(0.0, min(2 * least - best, (1 - LEAST_SPAN) * best))
+    return ScalarMappable(Normalize(start, best), ListedColormap([light for light, _ in palette.map_colours()]))
 
 
 def draw_cells(
@@ -64,6 +71,11 @@ def draw_cells(
     axes.spines[:].set_visible(False)
 
 
+def number_text(value: float) -> str:
+    """A number of the scale: 0, 62.2, 3,350."""
+    return f"{value:,.0f}" if value >= FROM_WHOLE else f"{value:.3g}"
+
+
 def name_axes(figure: Figure, across: str, down: str, side_in: float, above_in: float, foot_in: float) -> None:
     """The titles of both axes, once for all panels, which stand on the right of `side_in` and above `foot_in`.
 
@@ -79,8 +91,12 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     """The scale of colours at a figure's foot, with its label; beside it, what marks mean, by their looks."""
     width, height = figure.get_size_inches()
     axes = figure.add_axes((left_in / width, ABOVE_IN / height, BAR_PART, THICK_IN / height))
-    bar = figure.colorbar(colours, cax=axes, orientation="horizontal", format=lambda value, _: f"{value:,g}")
-    bar.locator = MaxNLocator(int(BAR_PART * width / TICK_IN), steps=[1, 2, 5, 10])
+    bar = figure.colorbar(colours, cax=axes, orientation="horizontal")
+    low, high = colours.get_clim()
+    most = BAR_PART * width / TICK_IN
+    inner = MaxNLocator(int(most), steps=[1, 2, 5, 10]).tick_values(low, high)
+    ticks = [low, *(tick for tick in inner if min(tick - low, high - tick) >= (high - low) / most), high]
+    bar.set_ticks(ticks, labels=[number_text(tick) for tick in ticks])
     bar.outline.set_visible(False)
     bar.set_label(label)
     axes.tick_params(length=2)

@@ -1,7 +1,7 @@
 """Any two axes as a heat map of throughput, a panel for each kernel: the best over the rest.
 
-A colour is a number: that of the cell, on a scale from zero to the best. All panels have the same rows and columns. Of
-an axis with very many values, neighbours share a row or a column, which shows the best of them.
+A colour is a number: that of the cell, on a scale up to the best. All panels have the same rows and columns. Of an
+axis with very many values, neighbours share a row or a column, which shows the best of them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import layout, style
-from kernelsweep.publish.drawing.cells import add_bar, draw_cells, map_scale, marks_of, name_axes
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, panels
+from kernelsweep.publish.drawing.cells import add_bar, draw_cells, map_scale, marks_of, name_axes, number_text
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
 from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
 from kernelsweep.publish.swept import Swept, axes_of_map, cells_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
 
-# The height of a cell; the room beside a number or a tick, between panels, for a panel's name, the title of the axis
-# across, and the scale of colours.
-CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, ACROSS_IN, FOOT_IN = 0.22, 0.06, 0.12, 0.2, 0.12, 0.46
+# The height of a cell, and of one in a narrow figure; the room beside a number or a tick, between panels, for a panel's
+# name, the title of the axis across, and the scale of colours.
+CELL_IN, NARROW_CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, ACROSS_IN, FOOT_IN = 0.22, 0.17, 0.06, 0.12, 0.2, 0.12, 0.46
 
 
 @style.styled
@@ -58,7 +58,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     is_upright = are_words and across_in + PADDING_IN > cell_in
     margins = Margins(left=0.0, right=GAP_IN, bottom=PADDING_IN, top=TITLE_IN if panel else GAP_IN)
     foot_in = FOOT_IN + ACROSS_IN + (across_in if is_upright else style.LINE_IN)
-    height_in = CELL_IN * len(down) + margins.bottom + margins.top
+    height_in = (NARROW_CELL_IN if is_narrow(width) else CELL_IN) * len(down) + margins.bottom + margins.top
     figure, drawn = panels(width, height_in, len(names), side_by_side, margins, side_in, foot_in)
     rows = rows.assign(shade=100 * rows["shown"].min() / rows["shown"] if is_time else rows["shown"])
     colours = map_scale(rows["shade"])
@@ -74,7 +74,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         axes.set_title(titles[number])
     name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, FOOT_IN, foot_in)
     add_bar(figure, colours, side_in, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks_of(rows))
-    drawing = shown.drawing(figure, _caption(shown, left_out + merged), rows)
+    drawing = shown.drawing(figure, _caption(shown, number_text(colours.get_clim()[0]), left_out + merged), rows)
     return replace(drawing, message=_message(shown, rows))
 
 
@@ -86,9 +86,13 @@ def _message(shown: Swept, rows: pandas.DataFrame) -> str:
     return f"The fastest differ by up to {across:.0%} over {x}, and by up to {down:.0%} over {y}."
 
 
-def _caption(shown: Swept, left_out: str) -> str:
-    """How the map is read."""
+def _caption(shown: Swept, start: str, left_out: str) -> str:
+    """How the map is read.
+
+    start  where the scale of colours starts
+    """
     named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in swept_axes.problem_axes(shown.data, shown.axes)]
     where = f" at each {list_texts(named)}" if named else ""
-    meaning = f"Number{' and colour, from zero' * (shown.quantity != 'time_us')}: the best over all other axes"
+    colours = f" and colour, from {start}{', not zero' * (start != '0')}"
+    meaning = f"Number{colours * (shown.quantity != 'time_us')}: the best over all other axes"
     return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"

@@ -373,9 +373,10 @@
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top + LABEL_HEIGHT, HEIGHT - MARGIN.bottom])];
-    // As in the figures' maps: one number has one colour, on a scale from zero; of times, half as fast is half way.
+    // As in the figures' maps: one number has one colour, on a scale from zero, or a shorter one of numbers near the best.
     const [least, most] = d3.extent(shown, (point) => values[point]), isTime = view.show === "time_us";
-    const shade = (value) => (isTime ? least / value : value / most);
+    area.start = Math.max(0, Math.min(2 * least / most - 1, 0.8));
+    const shade = (value) => ((isTime ? least / value : value / most) - area.start) / (1 - area.start);
     const fill = (point) => (values[point] === null ? "none" : shadeAt(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
@@ -412,13 +413,13 @@
 
   // A map's colours beside it, with the best number and round ones.
   function drawKey(area, [most, name, digits]) {
-    const top = MARGIN.top + LABEL_HEIGHT, bottom = HEIGHT - MARGIN.bottom, left = area.right + 10, y = d3.scaleLinear().range([bottom, top]);
+    const top = MARGIN.top + LABEL_HEIGHT, bottom = HEIGHT - MARGIN.bottom, left = area.right + 10, y = d3.scaleLinear().domain([area.start * most, most]).range([bottom, top]);
     const key = area.svg.append("g").attr("class", "key"), high = (bottom - top) / SHADES.length;
     key.selectAll("rect").data(SHADES).enter().append("rect").attr("x", left).attr("width", KEY)
       .attr("y", (_, place) => bottom - (place + 1) * high).attr("height", high + 0.5).attr("fill", String);
-    const apart = [most];
-    for (const value of d3.ticks(0, most, 5).reverse()) if (y(value / most) - y(apart.at(-1) / most) >= 2 * LABEL_HEIGHT) apart.push(value);
-    key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(value / most) + 4)
+    const apart = [most, area.start * most];
+    for (const value of d3.ticks(...y.domain(), 5)) if (apart.every((other) => Math.abs(y(value) - y(other)) >= 2 * LABEL_HEIGHT)) apart.push(value);
+    key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(value) + 4)
       .text((value, place) => (place ? number : digits)(value));
     key.append("text").attr("class", "title").attr("x", left + KEY + KEY_TEXT).attr("y", MARGIN.top).attr("text-anchor", "end").text(titleOf(name));
   }
