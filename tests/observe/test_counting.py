@@ -208,6 +208,11 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     # Compilers load the operands of a sum in either order.
     swapped = [replace(trace.warps[0][0], array=array) for array in "yx"]
     assert [row.array for row in rows_of([swapped])] == ["x", "y"]
+    # Lanes of a warp that wait for nobody load again after stores; what is only stored is the step's last row.
+    load = trace.warps[0][0]
+    again = [load, replace(load, operation="store")] * 2
+    told = [(row.step, row.array) for row in rows_of([[*again, replace(load, operation="store", array="a")]])]
+    assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
     drawing = draw("strided_index", "64 elements", trace)
     assert drawing.count("<path") > 20 and "3 bank conflicts" in drawing
     assert ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"

@@ -7,7 +7,7 @@ page around them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
 
@@ -39,9 +39,12 @@ LEAST_LETTERS, MOST_LETTERS, LETTER = 11, 36, 6.3
 
 @dataclass(frozen=True)
 class Row:
-    """The requests of one step in one array, by warp; a step lies between two synchronisations of the block."""
+    """The requests of one step in one array, by warp; a step lies between two synchronisations of the block.
 
-    step: int
+    step  its number; if the array is loaded again after stores, with the number of the turn: 3.2
+    """
+
+    step: str
     memory: str
     array: str
     warps: list[list[TracedRequest]]
@@ -120,7 +123,7 @@ def _drawing(title: str, width: float, height: float, parts: Sequence[str], fold
 
 
 def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
-    """The rows from top to bottom: of a step, loads first, by name. A load after a store of a step begins a row."""
+    """The rows from top to bottom: of a step, loads first, by name. A load after a store of a step begins a turn."""
     moments = sorted({request.moment for warp in warps for request in warp})
     rows: dict[tuple[int, int, str, str], Row] = {}
     for number, warp in enumerate(warps):
@@ -132,9 +135,14 @@ def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
                     turn, stored = turn + 1, False
                 turns[request.array] = (turn, stored or request.operation != "load")
                 step = moments.index(moment)
-                row = Row(step + 1, request.memory, request.array, [[] for _ in warps])
+                row = Row(str(step + 1), request.memory, request.array, [[] for _ in warps])
                 rows.setdefault((step, turn, request.memory, request.array), row).warps[number].append(request)
-    return [row for _, row in sorted(rows.items(), key=lambda item: (*item[0][:2], item[1].stores_only, item[0][3]))]
+    turned = {(step, array) for step, turn, _, array in rows if turn}
+    in_order = sorted(rows.items(), key=lambda item: (item[0][0], item[1].stores_only, item[0][1], item[0][3]))
+    return [
+        replace(row, step=f"{row.step}.{turn + 1}") if (step, array) in turned else row
+        for (step, turn, _, array), row in in_order
+    ]
 
 
 def cost(row: Row) -> tuple[str, bool]:
