@@ -142,7 +142,8 @@ def without_unit(text: str) -> str:
 def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:
     """An axis' values in order: numbers by size, kernels in the order of their story."""
     found = set(rows[axis].dropna())
-    order = [*data.kernel_names, *data.settings.rival_names]
+    named = [*data.kernel_names, *data.settings.rival_names, *map(limit_kernel, data.settings.limits)]
+    order = dict.fromkeys(named)
     return [name for name in order if name in found] if axis == KERNEL else sorted(found)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.errors import UserError
-from kernelsweep.judge.data.words import step_name
+from kernelsweep.judge.data.words import list_texts, step_name
 from kernelsweep.study.axes import LARGEST_GRID, grid_on_device
 from kernelsweep.study.expressions import number
 from kernelsweep.study.settings import StudySettings, sides_of
@@ -79,16 +79,16 @@ def step_labels(steps: Sequence[Step]) -> list[str]:
 
 
 def grids_text(steps: Sequence[Step]) -> str:
-    """A caption's sentence on the steps' own grid sizes, " Thread blocks: cascaded 1,056.".
+    """A caption's sentence on the steps' own grid sizes, " 1,056 thread blocks: cascaded and warp_shuffle.".
 
     "" without any, and where step_labels() names them.
     """
-    grids = [
-        f"{step.name} {'as many as needed' if step.grid_size == LARGEST_GRID else f'{step.grid_size:,}'}"
-        for step in steps
-        if step.grid_size is not None and not _grids_differ(steps)
-    ]
-    return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""
+    names: dict[int, list[str]] = {}
+    for step in steps:
+        if step.grid_size is not None and not _grids_differ(steps):
+            names.setdefault(step.grid_size, []).append(step.name)
+    known = {grid: f"{grid:,} thread blocks" for grid in names} | {LARGEST_GRID: "As many thread blocks as needed"}
+    return "".join(f" {known[grid]}: {list_texts([*dict.fromkeys(of)], len(of))}." for grid, of in names.items())
 
 
 def _grids_differ(steps: Sequence[Step]) -> bool:

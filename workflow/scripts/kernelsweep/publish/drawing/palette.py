@@ -7,10 +7,11 @@ text (https://www.w3.org/TR/WCAG22/#contrast-minimum). Imports no matplotlib, si
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import cycle
+from itertools import chain, repeat
 
 # Text and frames; notes and limits; leaders and connectors; grids. White is the paper.
 INK, GREY, LEADER_GREY, GRID_GREY, WHITE = "#262626", "#6B6B6B", "#D0D0D0", "#E4E4E4", "#FFFFFF"
+DARK_INK = "#E3E6EA"
 
 
 def _between(ends: Sequence[str], place: float) -> str:
@@ -21,7 +22,8 @@ def _between(ends: Sequence[str], place: float) -> str:
     return f"#{bytes(mixed).hex().upper()}"
 
 
-# Of kernels, in their order; and by each, its colour on a dark page. SVG files don't name black, so it is none of them.
+# Of kernels, in their order, before INK; and by each, its colour on a dark page. SVG files don't name black, so it is
+# none of them.
 _DARK = {
     "#0072B2": "#4AA3DF",
     "#C24E00": "#F0792F",
@@ -32,7 +34,7 @@ _DARK = {
     "#0A7B91": "#3DB8CC",
     "#C62F3B": "#F0716F",
     "#4F7D14": "#86BD45",
-    "#5F6B7A": "#98A5B5",
+    "#6F4A3A": "#C79A84",
 }
 # Those of further kernels are darker; of still further ones, as before.
 _DARK |= {_between((line, "#000000"), 0.45): _between((dark, "#FFFFFF"), 0.5) for line, dark in [*_DARK.items()]}
@@ -60,7 +62,7 @@ def kernel_colours(names: Iterable[str], last: Collection[str], chosen: Mapping[
     last  those that come behind the others, as limits and kernels of undefined behaviour
     """
     ordered = sorted(dict.fromkeys(names), key=lambda name: name in last)
-    return {**dict(zip(ordered, cycle(LINE_COLOURS))), **chosen}
+    return {**dict(zip(ordered, chain(LINE_COLOURS, repeat(INK)), strict=False)), **chosen}
 
 
 def map_colours() -> list[tuple[str, str]]:
@@ -85,7 +87,7 @@ def map_shades() -> list[str]:
 
 def on_page(colour: str) -> str:
     """A line's colour in CSS, on paper and on a dark page."""
-    return _css(colour, _DARK.get(colour, colour))
+    return _css(colour, DARK_INK if colour == INK else _DARK.get(colour, colour))
 
 
 def _css(paper: str, dark: str) -> str:

@@ -6,12 +6,12 @@ import pandas
 
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.study_data import StudyData
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.words import limit_kernel, limit_text, list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, scale
+from kernelsweep.publish.drawing.series import NAME_IN, draw_lines, label_x, name_ends, scale
 from kernelsweep.publish.figures.dots import draw_rows
 from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, value_text
@@ -30,7 +30,11 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     figure has one panel, the reference point's. Where no line joins the values of x, lines are rows of marks.
     """
     x, by, panel = axes_of_lines(data)
-    shown = swept(data, "lines", [x, by], panel, data.settings.rival_names if by == KERNEL else ())
+    is_tied = any(x in group for group in data.settings.tied)
+    # Lines would be too many with those of limits; rows of marks have room.
+    limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits if is_tied and by == KERNEL}
+    beside = [*data.settings.rival_names, *limits]
+    shown = swept(data, "lines", [x, by], panel, beside if by == KERNEL else ())
     caption = "Points: the best over all other axes, with 95% intervals; beside names, the last value."
     if shown.rows.empty:
         return empty_drawing(width, *shown.texts(caption), swept_axes.no_times(data))
@@ -38,8 +42,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     order = swept_axes.values_of(rows, by, data) if by else [""]
     rows = rows.assign(line=rows[by] if by else "")
     alone = data.kernel_names[0] if len(data.kernel_names) == 1 else "the best"
-    words = {line: line if by == KERNEL else value_text(data, by, line) if by else alone for line in order}
-    ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
+    words = {line: value_text(data, by, line) if by else alone for line in order} | limits
+    ticks = swept_axes.size_texts(data, x, rows)
     places, joined = places_of([*ticks], is_tied)
     if not any(joined):
         figure, caption = draw_rows(shown, rows[rows["shown"].notna()], width, ticks, words)
@@ -50,24 +54,30 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     uses = reference_uses(data) if by == KERNEL else []
     named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
     grey, of_lines = [line for line in order if line not in named], line_colours(data, by, named)
-    caption += f" In grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
+    unnamed = list_texts([words[line] for line in grey], len(grey)) if grey else ""
+    caption += f" In grey, mostly behind others: {unnamed}." if grey else ""
+    near = [text for text, is_joined in zip(ticks.values(), joined, strict=True) if not is_joined]
+    caption += f" Set apart to be seen, at {list_texts(near)}: marks that no line joins." if near else ""
     colours = dict.fromkeys(grey, palette.LEADER_GREY) | {line: of_lines[line] for line in named}
-    names = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in named}
-    right_in = style.text_in(*names.values()) + style.text_in(" 00.00×") + 0.2
+    of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
+    drawn = {name: (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x) for name in panel_names}
+    texts, ends = {}, {}
+    for name, here in drawn.items():
+        last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
+        ends[name] = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
+        for line, (_, value) in ends[name].items():
+            text = "\n".join(broken(str(words[line]), NAME_LETTERS))
+            texts[name, line] = f"{text} {end_text(value, shown.quantity)}"
+    right_in = NAME_IN + style.text_in(*texts.values()) + 0.04
     across = columns(len(panel_names), width, LEAST_IN)
     top_in = 0.2 if panel else 0.08
     margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=BOTTOM_IN, top=top_in)
     figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins)
-    of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
     markers = dict(zip(named, style.MARKERS, strict=False))
     for name, axes in zip(panel_names, panels_drawn, strict=True):
-        here = (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x)
         scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
-        draw_lines(axes, here, colours, markers)
+        draw_lines(axes, drawn[name], colours, markers)
         label_x(axes, places, [*ticks.values()])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
-        last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
-        ends = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
-        texts = {line: f"{names[line]} {end_text(value, shown.quantity)}" for line, (_, value) in ends.items()}
-        name_ends(axes, [(*ends[line], texts[line], colours[line]) for line in named if line in ends])
+        name_ends(axes, [(*end, texts[name, line], colours[line]) for line, end in ends[name].items()])
     return shown.drawing(figure, caption + left_out, rows)
