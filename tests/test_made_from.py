@@ -16,6 +16,12 @@ from kernelsweep.plans import KernelPlan
 PARAMETERS = {"points": [{"n": 4}], "seed": 1}
 RIGHT = ("kernel.cu", "mark", "points.csv")
 
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 # An edit of the folder with a finished job, and whether the job's outputs are current after it.
 EDITS: dict[str, tuple[Callable[[Path], object], bool]] = {
     "a comment": (lambda folder: (folder / "kernel.cu").write_text("int i;  // it\n"), True),
@@ -29,6 +35,8 @@ EDITS: dict[str, tuple[Callable[[Path], object], bool]] = {
     "a list for a record": (lambda folder: (folder / "job.json").write_text("[]"), False),
     "another record": (lambda folder: (folder / "job.json").write_text('{"parameters": 1, "inputs": {}}'), False),
     "no record": (lambda folder: (folder / "job.json").unlink(), False),
+    "a pipe for an output": (lambda folder: pipe(folder / "points.csv"), False),
+    "a pipe for a record": (lambda folder: pipe(folder / "job.json"), False),
 }
 
 

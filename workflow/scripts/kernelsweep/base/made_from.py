@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass
@@ -18,6 +19,7 @@ from typing import Any
 
 from kernelsweep.base.code_hash import code_hash, sha256_of
 from kernelsweep.base.json_files import write_json
+from kernelsweep.base.plain_files import read_text
 from kernelsweep.plans import reasons, shows_stories
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
@@ -65,7 +67,7 @@ def is_current(file: str, sources: Sources, outputs: Iterable[str]) -> bool:
     An input that is not there is no reason to run a job: another job makes it, or has deleted it.
     """
     with suppress(*_UNREADABLE):
-        kept = json.loads(Path(file).read_text(encoding="utf-8"))
+        kept = json.loads(read_text(file))
         inputs = {name: now or kept["inputs"][name] for name, now in sources["inputs"].items()}
         are_same = {**sources, "inputs": inputs} == {name: kept[name] for name in sources}
         return are_same and all(kept["outputs"][output] == _hash(output) for output in outputs)
@@ -80,7 +82,7 @@ def plan(file: str, sources: Sources) -> None:
 def planned(file: str) -> Sources:
     """What plan() has left; nothing if it was not called."""
     with suppress(*_UNREADABLE):
-        return {"parameters": json.loads(Path(f"{file}.planned").read_text(encoding="utf-8"))["parameters"]}
+        return {"parameters": json.loads(read_text(f"{file}.planned"))["parameters"]}
     return {}
 
 
@@ -90,12 +92,14 @@ def _write(file: str, content: Mapping[str, Any]) -> None:
 
 
 def _hash(file: str | Path, is_input: bool = False, with_story: bool = False) -> str:
-    """A hash of a file, or of an input's code; or of all files in a folder but Snakemake's mark."""
+    """A hash of a file, or of an input's code; or of all files in a folder but Snakemake's mark; "" for a pipe."""
     if os.path.isdir(file):
         files = sorted(path for path in Path(file).rglob("[!.]*") if path.is_file())
         content = [(path.relative_to(file).as_posix(), _hash(path)) for path in files]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
     now = os.stat(file)
+    if stat.S_ISFIFO(now.st_mode):  # To read it may have no end.
+        return ""
     return _hash_of_file(file, is_input, with_story, now.st_ino, now.st_size, now.st_ctime_ns)
 
 

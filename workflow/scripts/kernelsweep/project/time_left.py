@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from kernelsweep.base.json_files import read_record, write_json
+from kernelsweep.errors import UserError
 
 # A job takes at most this many times as long as expected, and so many seconds more.
 _LONGER, _SECONDS_MORE = 2.0, 5.0
@@ -35,14 +40,15 @@ class TimeLeft:
     def plan(self, jobs: Mapping[str, int], file: Path) -> None:
         """Note how many jobs each rule has, and what keep() has written in the last run."""
         self._waiting = Counter(jobs)
-        with suppress(OSError, ValueError):
-            self._last = json.loads(file.read_text(encoding="utf-8"))
+        with suppress(UserError):
+            self._last = read_record(file, dict[str, dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]])
 
     def keep(self, file: Path) -> None:
         """Write how long each job took, in this run or in an earlier one."""
         seconds = {rule: self._last.get(rule, {}) | self._took.get(rule, {}) for rule in {**self._last, **self._took}}
         with suppress(OSError):
-            file.write_text(json.dumps(seconds), encoding="utf-8")
+            file.unlink(missing_ok=True)  # It may be a pipe.
+            write_json(file, seconds)
 
     def begin(self, job: object, rule: str, log: str, now: float) -> None:
         """Note that a job begins."""

@@ -6,12 +6,13 @@ job's, where that job left a failure that may pass, or visits that a verdict on 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_record, write_json
 from kernelsweep.device.outcome import Outcome, ended_early
+from kernelsweep.errors import UserError
 
 
 def next_try(journal: Path, decides: bool = False) -> int:
@@ -19,8 +20,8 @@ def next_try(journal: Path, decides: bool = False) -> int:
 
     decides  whether the next run is for a verdict, too
     """
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(journal.with_suffix(".tries.json").read_text(encoding="utf-8"))
+    with suppress(UserError, KeyError):
+        kept = read_record(journal.with_suffix(".tries.json"), dict[str, int])
         return int(kept["try"]) + bool(kept["runs_again"] or (kept.get("is_short") and not decides))
     return 0
 
@@ -35,4 +36,4 @@ def end_try(journal: Path, number: int, outcomes: Collection[Outcome], visits: i
     is_short = any(len(each.visits) < visits or any(map(ended_early, each.visits)) for each in right)
     if runs_again or is_short or number:
         kept = {"try": number, "runs_again": runs_again, "is_short": is_short}
-        journal.with_suffix(".tries.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
+        write_json(journal.with_suffix(".tries.json"), kept)

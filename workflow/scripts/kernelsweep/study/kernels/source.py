@@ -138,16 +138,15 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
         for match in _INCLUDE.finditer(text):
             kind = match.lastgroup or ""
             places = (Path(os.path.normpath(folder / match[kind])) for folder in folders[kind])
-            file = next(filter(os.path.isfile, places), None)
+            file = next((one for one in places if one.exists() and not one.is_dir()), None)  # A pipe is refused below.
             if file and file.resolve() not in included:
                 included[file.resolve()] = file
                 waiting.append(file)
     included |= {header.resolve(): header for header in headers if header.is_file()}
     if named_by_macro:
         for folder in (path.parent, *include):
-            included |= {
-                file.resolve(): file for file in sorted(folder.glob("**/*.[hci]*")) if file.resolve() not in included
-            }
+            files = (one for one in sorted(folder.glob("**/*.[hci]*")) if one.is_file() and one.suffix != ".gch")
+            included |= {file.resolve(): file for file in files if file.resolve() not in included}
     return [file for file in list(included.values())[1:] if not file.is_relative_to("/usr")]
 
 
@@ -181,7 +180,10 @@ def check_macros(names: Iterable[str], path: Path, include: Sequence[Path], opti
 def read_source(path: Path) -> str:
     """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
     try:
-        return read_text(path, "utf-8-sig").replace("\r\n", "\n")
+        text = read_text(path, "utf-8-sig")
+        if (zero := text.find("\0")) >= 0:  # As in UTF-16, or after a power cut.
+            raise UnicodeDecodeError("utf-8", b"", len(text[:zero].encode()), zero, "")
+        return text.replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
