@@ -382,6 +382,8 @@ def test_what_only_describes_data_has_to_end_soon(
         problem.work(POINT)
     with pytest.raises(UserError, match=r"^kernels/own/problem.py, line 13: the file still runs after 0 s\.$"):
         read(ADD + "\nwhile True: pass\n")
+    with pytest.raises(UserError, match=r"^kernels/own/problem.py, line 13: the file raises SystemExit: 0$"):
+        read(ADD + "\nimport os; os._exit(0)  # without a word\n")
 
 
 def test_memory_that_runs_out_is_told_with_the_line(read: Callable[..., Problem]) -> None:

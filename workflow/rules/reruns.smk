@@ -7,6 +7,7 @@ from snakemake.io import apply_wildcards, is_callable
 
 from kernelsweep.base import made_from
 from kernelsweep.base.code_hash import code_hash, imported_modules
+from kernelsweep.base.plain_files import write_texts
 from kernelsweep.device.measuring_code import MEASURING
 from kernelsweep.project.files import made_from_file
 
@@ -14,8 +15,7 @@ from kernelsweep.project.files import made_from_file
 # small a file, so each start has another text.
 OUT_OF_DATE = ".snakemake/kernelsweep.out_of_date"
 if workflow.is_main_process:
-    Path(OUT_OF_DATE).parent.mkdir(exist_ok=True)
-    Path(OUT_OF_DATE).write_text(f"{time.time_ns()}\n", encoding="utf-8")
+    for_users(write_texts)({Path(OUT_OF_DATE): f"{time.time_ns()}\n"})
 
 SCRIPTS, LIBRARY = ROOT / "workflow/scripts", ROOT / "workflow/scripts/kernelsweep"
 

@@ -133,5 +133,5 @@ def value_at(text: str, point: Mapping[str, int]) -> int:
     """The value of an expression over a point's axes; -1 where it has none."""
     try:
         return int(eval(text, {"__builtins__": {}, **_FUNCTIONS}, dict(point)))
-    except ArithmeticError:
+    except (ArithmeticError, NameError, SyntaxError, TypeError, ValueError):  # The study that is made of it says why.
         return -1

@@ -99,7 +99,8 @@ def _run_snakemake(arguments: Sequence[str]) -> NoReturn:
     sys.argv = ["kernelsweep", "-s", str(HOME / "Snakefile"), *arguments]
     argparse.ArgumentParser.print_usage = lambda *_: None  # type: ignore[method-assign]  # 150 lines above an error
     logger.addFilter(without_stack)
-    cli.print = lambda *_, **__: None  # which profile it uses, on a line of its own
+    # But for the profile that it uses, on a line of its own.
+    cli.print = lambda text, **given: None if text.startswith("Using") else print(text, **given)
     try:
         parser, parsed = cli.parse_args(None)
     except Exception as error:  # Of a profile.

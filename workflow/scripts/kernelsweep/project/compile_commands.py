@@ -28,8 +28,11 @@ def flags_of(file: Path) -> tuple[list[str], Path | None]:
         for entry in _entries(place):
             folder = place.parent / str(entry.get("directory", ""))
             if (folder / str(entry.get("file", ""))).resolve() == file.resolve():
-                words = entry.get("arguments") or shlex.split(str(entry.get("command", "")))
-                return source_options([*_with_response_files(words, folder)], folder), place
+                try:
+                    words = entry.get("arguments") or shlex.split(str(entry.get("command", "")))
+                    return source_options([*_with_response_files(words, folder)], folder), place
+                except (OSError, TypeError, ValueError) as error:
+                    raise UserError(f"{place}: the command of {file.name} can't be read: {error}.") from error
     return [], None
 
 
@@ -41,7 +44,7 @@ def _places(file: Path) -> Iterator[Path]:
 def _entries(place: Path) -> Sequence[Mapping[str, Any]]:
     try:
         entries = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, RecursionError, ValueError) as error:
         raise UserError(f"{place}: no list of compile commands in JSON ({error}).") from error
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 

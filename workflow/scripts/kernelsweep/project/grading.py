@@ -6,6 +6,7 @@ know before: their sizes, configurations and numbers are drawn by a secret of th
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import secrets
@@ -262,7 +263,8 @@ def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
 def _files(config: Config, against: str) -> dict[str, Path]:
     """The candidates' files by the names of their kernels."""
     named = Path(config.candidate)
-    files = sorted(named.rglob("*.cu")) if named.is_dir() else [named] if named.is_file() else []
+    within = (Path(at, name) for at, _, names in os.walk(named) for name in names if name.endswith(".cu"))
+    files = sorted(within) if named.is_dir() else [named] if named.is_file() else []
     if not files:
         raise UserError(f"{CONFIG_FILE}: {named} is no kernel's file, and no folder with some (*.cu).")
     found: dict[str, Path] = {}

@@ -271,8 +271,8 @@ def _text(value: Any) -> str:
 
 
 def _shared(text: str | float, point: Mapping[str, Any]) -> int:
-    if not 0 <= (size := number(text, point)) < _LARGEST_GRID[0]:
-        raise UserError(f"the shared memory {text!r} is {size} at {Point(point)}. Allowed: numbers of bytes from 0.")
+    if not 0 <= (size := number(text, point)) < (most := _LARGEST_GRID[0]):
+        raise UserError(f"the shared memory {text!r} is {size} at {Point(point)}. Allowed: 0 to {most - 1:,} bytes.")
     return int(size)
 
 

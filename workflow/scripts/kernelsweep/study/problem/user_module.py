@@ -77,7 +77,13 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     importlib.invalidate_caches()
     # A file may change the folder in which a start finds all others.
     with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings), chdir("."):
-        exec(compile(contents[0], str(files[0]), "exec"), vars(module))
+        process, end = os.getpid(), os._exit
+        # It would end the run without a word, and with status 0.
+        os._exit = lambda status: sys.exit(status) if os.getpid() == process else end(status)
+        try:
+            exec(compile(contents[0], str(files[0]), "exec"), vars(module))
+        finally:
+            os._exit = end
     # Modules that no import statement names, such as importlib's.
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
     files = (*files, *sorted(modules - {*files}), *data)
@@ -156,11 +162,11 @@ def _message(error: BaseException, path: Path, shown: str, function: str, at: st
     if isinstance(error, TooSlow):
         return f"{where}: {function}{at} {error}."
     try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        kind, text = type(error).__name__, error.msg if isinstance(error, SyntaxError) else str(error)
     except Exception:  # Of the user's own kind.
-        text = ""
+        kind, text = type.__dict__["__name__"].__get__(type(error)), ""
     told = readable(" ".join(text.split()), _LONGEST_SHOWN)
-    return f"{where}: {function} raises {readable(type(error).__name__)}{at}{': ' if told else '.'}{told}"
+    return f"{where}: {function} raises {readable(kind)}{at}{': ' if told else '.'}{told}"
 
 
 # What code opens to read it, as Python's audit events tell.
@@ -319,7 +325,7 @@ def _read_function(module: UserModule, name: str) -> UserFunction:
     value = module.names[name]
     try:
         parameters = inspect.signature(value).parameters.values()
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # Of a class of the user's own, too.
         raise UserError(f"{module.shown}: {name} is {shown_value(value)}. It has to be a function.") from error
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
