@@ -15,9 +15,10 @@ from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.best_words import best_text
-from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses
+from kernelsweep.judge.best.best_words import best_text, configuration_text
+from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
 from kernelsweep.judge.data.proofs import KernelProof
+from kernelsweep.judge.data.reference import at_place
 from kernelsweep.judge.data.row_counts import row_counts
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import configuration_words
@@ -26,6 +27,7 @@ from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.table_text import best_table
+from kernelsweep.study.axes import LARGEST_GRID
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
 SIZE = 2**24
@@ -155,12 +157,34 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     assert "1,000" in answer_text([of_one_size], "", proofs)
     assert "note: unrolling/mark, races (emulator): all write 1" in " ".join(tables[0].split())
     assert "no point of unrolling/neighbored, " in " ".join(tables[0].split())
-    assert share_chart(UNROLLING, find(rows), [])["ends"][-1]["name"] == "unrolled"
+    assert share_chart(UNROLLING, find(rows), [], [])["ends"][-1]["name"] == "unrolled"
     tied = find(with_time(rows, 10.0, kernel="neighbored", array_size=int(rows["array_size"].max())))
-    assert share_chart(UNROLLING, tied, [])["ends"][-1]["name"] == "neighbored and unrolled"
+    for used in ("neighbored", "unrolled"):
+        # What the answer's table names comes first.
+        assert share_chart(UNROLLING, tied, [], [used])["ends"][-1]["name"].startswith(f"{used} and ")
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table
+
+
+def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
+    # Pins: each number of blocks was a choice of its own, so that none did for all sizes.
+    data = recorded("bandwidth_bound")
+    everywhere, *_ = of_reference(find_uses(data.title, data), data.title, data.settings)
+    assert everywhere.everywhere and everywhere.configuration.parameters["grid_size"] == LARGEST_GRID
+    assert configuration_text(everywhere.configuration).endswith(" in as many blocks as needed")
+    of_kind = {axis: everywhere.kind[axis] for axis in ("dtype", "operation", "cache")}
+    rows = at_place(data.measurements[data.measurements["kernel"].isin(data.gridded)], of_kind)
+    rows = rows[(rows["status"] == "ok") & ~rows["kernel"].isin(data.settings.limits)]
+    # The largest grid at a size is what the most blocks that a launch can have were cut to.
+    choice = ["kernel", "block_size", "unroll"]
+    largest = rows.sort_values("grid_size").drop_duplicates([*choice, "array_size"], keep="last")
+    losses = largest["time_us"] / largest["array_size"].map(rows.groupby("array_size")["time_us"].min()) - 1
+    by_choice = losses.groupby([largest[axis] for axis in choice]).agg(["max", "size"])
+    worst = by_choice.loc[by_choice["size"] == by_choice["size"].max(), "max"]
+    assert everywhere.worst == pytest.approx(worst.min())
+    parameters = everywhere.configuration.parameters
+    assert worst.idxmin() == (everywhere.kernel, parameters["block_size"], parameters["unroll"])
 
 
 def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_values() -> None:

@@ -31,11 +31,12 @@ def _tables() -> tuple[pandas.DataFrame, pandas.DataFrame, dict[str, Any]]:
 def recorded(name: str) -> StudyData:
     """A shipped study's points and counters, beside what is published of it."""
     measurements, counters, device = _tables()
-    settings = shipped_study(name).settings
+    study = shipped_study(name)
+    settings, gridded = study.settings, [kernel for kernel, one in study.kernels.items() if one.chooses_grid]
     definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
     metrics = Metrics(counters[counters["study"] == name], {one: definitions[one] for one in settings.metrics})
     published = read_published(settings.published, ROOT / PUBLISHED)
-    return StudyData(settings, measurements[measurements["study"] == name], device, published, metrics)
+    return StudyData(settings, measurements[measurements["study"] == name], device, published, metrics, gridded=gridded)
 
 
 def steps_page(data: StudyData, sources: dict[str, str]) -> str:

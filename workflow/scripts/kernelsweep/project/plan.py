@@ -31,7 +31,7 @@ from kernelsweep.sweep.baselines import libraries
 from kernelsweep.sweep.tries import next_try
 
 # A study's settings that judgements depend on.
-_JUDGED = ("title", "kinds", "titles", "tied", "kernels", "reference", "steps", "rivals", "limits", "claims")
+_JUDGED = ("title", "kinds", "titles", "tied", "axes", "kernels", "reference", "steps", "rivals", "limits", "claims")
 _ANSWERED = (*_JUDGED, "causes", "search")
 
 # What all jobs of a kernel need

@@ -19,7 +19,9 @@ _APART, _HIGHEST = 0.12, 1.0
 Shares = list[float | None]
 
 
-def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[Best]) -> dict[str, Any]:
+def share_chart(
+    study: StudySettings, entries: Sequence[Best], beside: Sequence[Best], used: Sequence[str]
+) -> dict[str, Any]:
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
     sizes           in words
@@ -31,6 +33,7 @@ def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[
     and where these stand, as _places() gives it
 
     entries  the best configurations of our kernels; beside: those of libraries and limits
+    used     the kernels of the answer, which are named first where they tie with the fastest
     """
     known = [best for best in fastest_by_size(entries, study) if best.fastest.peak_fraction]
     sizes = [place_words(best.point, study) for best in known]
@@ -68,7 +71,7 @@ def share_chart(study: StudySettings, entries: Sequence[Best], beside: Sequence[
         "curve": _shares(known),
         "kernels": of_kernels,
         "beside": lines,
-        "ends": _ends(_fastest(known[-1], own.values(), study), of_kernels, lines) if known else [],
+        "ends": _ends(_fastest(known[-1], own.values(), study, used), of_kernels, lines) if known else [],
         "peaks": {
             kind: list(dict.fromkeys(word for word, of in zip(words, kinds, strict=True) if of == kind))
             for kind in dict.fromkeys(kinds)
@@ -80,11 +83,11 @@ def _shares(found: Sequence[Best | None]) -> Shares:
     return [best.fastest.peak_fraction if best else None for best in found]
 
 
-def _fastest(first: Best, own: Iterable[Sequence[Best | None]], study: StudySettings) -> list[str]:
-    """The fastest kernel at the last size, and those that tie with it; limits are none of these."""
+def _fastest(first: Best, own: Iterable[Sequence[Best | None]], study: StudySettings, used: Sequence[str]) -> list[str]:
+    """The fastest kernel at the last size, and those that tie with it, those in use first; limits are none of these."""
     allowed = (one for found in own if (one := found[-1]) and not one.undefined and one.kernel not in study.limits)
     tied = (one.kernel for one in allowed if do_tie(one.fastest.time, first.fastest.time))
-    return list(dict.fromkeys([first.kernel, *tied]))
+    return sorted(dict.fromkeys([first.kernel, *tied]), key=lambda name: name not in used)
 
 
 def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from kernelsweep.judge.data.words import (
     reference_text,
     size_words,
 )
+from kernelsweep.study.axes import LARGEST_GRID
 from kernelsweep.study.settings import StudySettings
 
 NONE = "–"
@@ -49,7 +50,8 @@ def configuration_text(configuration: Configuration, beside: Configuration | Non
     values, others = configuration.parameters, beside.parameters if beside else {}
     if {"block_size", "unroll"} <= set(values) <= {"block_size", "unroll", "grid_size"}:
         grid = values.get("grid_size")
-        return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {grid:,} blocks")
+        blocks = "as many blocks as needed" if grid == LARGEST_GRID else f"{grid or 0:,} blocks"
+        return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {blocks}")
     return configuration_words({axis: value for axis, value in values.items() if others.get(axis) != value})
 
 
@@ -72,7 +74,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     loses          at most, and on `average`
     largest        the largest of the sizes, at which are the following
     time, interval, peak_fraction, of_peak, peak_of
-    gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; "" without that
+    gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
     is_behind      whether that is faster
     """
     by_arithmetic = grouped(uses, lambda use: use.kind.get("arithmetic")).values()
@@ -102,7 +104,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "of_peak": of_peak(use.configuration),
             "peak_of": use.configuration.peak_of,
             "gain": f"{use.gain:.{1 if use.gain >= 2 else 2}f}×" if use.gain else "",
-            "beside": use.beside if use.gain else "",
+            "beside": use.beside if use.gain else "step 1 itself" * (use.kernel == study.kernels[0].name),
             "is_behind": bool(use.gain and use.gain < 1),
         }
         for use, others in ((_joined(group), group[-2::-1]) for group in groups)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
+from math import ceil, prod
 from statistics import mean
 from typing import Any
 
@@ -17,7 +18,10 @@ from kernelsweep.judge.data.reference import at_place, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.statistics import Interval, ratio, time_interval
-from kernelsweep.study.settings import StudySettings
+from kernelsweep.study.axes import LARGEST_GRID, grid_on_device
+from kernelsweep.study.expressions import number
+from kernelsweep.study.kernels.source import GRID_SIZE
+from kernelsweep.study.settings import KernelSettings, StudySettings, sides_of
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
@@ -28,7 +32,7 @@ class Configuration:
     """A launch configuration with its time.
 
     parameters             the values of the axes that say how a kernel is built or launched; grid_size is None if the
-                           kernel's launch plan sets it
+                           kernel's launch plan sets it, and of what to use LARGEST_GRID for as many blocks as needed
     bandwidth_gbs, gflops  None where the problem's work names no bytes, or no flops
     peak_fraction          the share of the device's nearest peak, of memory or of arithmetic; None where none is known
     arithmetic             the kind of arithmetic of the problem's work; None where that names none
@@ -273,7 +277,8 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
 
     place       the kernel's in the story; libraries follow our kernels, which are `is_own`
     kind, size  numbers of the values on these axes, in their order
-    choice      the number of the kernel with its parameters, as texts in their order
+    row         a number; a row stands once for each value of grid_size that launches its blocks, `asked`
+    choice      the number of the kernel with its parameters and what is asked, as texts in their order
     arithmetic  the kind of arithmetic; "" where the work names none
     rounding    0 for that of the kind's first kernel, and another number for each other
     """
@@ -292,11 +297,33 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     )
     first = rows.sort_values("place", kind="stable").drop_duplicates("kind").set_index("kind")["arithmetic"]
     rows["rounding"] = (1 + _numbers(rows, ["arithmetic"])) * (rows["arithmetic"] != rows["kind"].map(first))
-    # A grid that follows from the other axes is no choice.
-    grids = {"grid_size": rows["grid_size"].where(rows["kernel"].isin([*data.gridded]))} if "grid_size" in rows else {}
-    values = rows.assign(**grids)[parameters].astype(str)
-    rows = rows.assign(choice=_numbers(values.assign(place=place), ["place", *parameters]))
+    rows["row"] = range(len(rows))
+    if "grid_size" in rows:
+        kernels = {kernel.name: kernel for kernel in data.settings.kernels if kernel.name in data.gridded}
+        asked = [_asked(row, kernels.get(row["kernel"]), data) for row in rows.to_dict("records")]
+        rows = rows.assign(asked=pandas.Series(asked, rows.index)).explode("asked", ignore_index=True)
+        rows["grid_size"] = rows["grid_size"].where(rows["asked"] != str(LARGEST_GRID), LARGEST_GRID)
+    names_of = ["asked" if axis == "grid_size" else axis for axis in parameters]
+    rows["choice"] = _numbers(rows[names_of].astype(str).assign(place=rows["place"]), ["place", *names_of])
     return rows.drop_duplicates(["kind", "size", "choice"], keep="last")
+
+
+def _asked(row: Mapping[Any, Any], kernel: KernelSettings | None, data: StudyData) -> list[str]:
+    """The values of the axis grid_size that launch a row's blocks, several where each is cut to what has work.
+
+    [""] where the grid follows from the other axes: it is no choice. Where the study has no such value, the blocks.
+    """
+    if kernel is None:
+        return [""]
+    values = kernel.axes.get(GRID_SIZE, data.settings.axes.get(GRID_SIZE, []))
+    sides = sides_of(kernel.launches[0].grid) if kernel.launches else [GRID_SIZE]
+    point = {axis: value for axis, value in row.items() if not pandas.isna(value)}
+    found = []
+    for value in values:
+        blocks = grid_on_device(value, data.device["multiprocessors"], point.get("block_size", 1))
+        grid = [ceil(number(side, {**point, GRID_SIZE: blocks})) for side in sides]
+        found += [str(value)] * (prod(grid) == row[GRID_SIZE])
+    return found or [str(row[GRID_SIZE])]
 
 
 def _numbers(rows: pandas.DataFrame, axes: list[str]) -> pandas.Series[int]:
@@ -343,7 +370,9 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> li
 
     by_choice = grouped(np.flatnonzero(near).tolist(), lambda row: choice[row])
     tied = here.iloc[[rows[-1] for rows in by_choice.values() if do_all_tie(rows)]]
-    return list(tied.sort_values(["time_us", "choice"]).to_dict("records"))
+    # One row may stand for several choices.
+    others = tied[tied["row"] != chosen["row"]].sort_values(["time_us", "choice"]).drop_duplicates("row")
+    return list(others.to_dict("records"))
 
 
 def _by_choice(own: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
@@ -380,10 +409,10 @@ def _ranges(losses: Numbers, little: Numbers) -> list[tuple[int, int]]:
     """
     starts: list[int] = []
     doing = np.zeros(len(little), bool)  # those that do at each size of the latest range
-    for number, here in enumerate(little.T):
+    for at, here in enumerate(little.T):
         doing = doing & here
         if not doing.any():
-            starts.append(number)
+            starts.append(at)
             doing = here
     ranges = list(pairwise([*starts, little.shape[1]]))
     if len(ranges) > 1 and max(_least(losses, little)[1], default=1) <= MOST:
