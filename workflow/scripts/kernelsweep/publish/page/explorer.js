@@ -44,7 +44,7 @@
   const shadeAt = (place) => SHADES[Math.round(place * (SHADES.length - 1))];
   const symbol = (kernel, size) => d3.symbol().type(d3.symbols[kernel % d3.symbols.length]).size(size)();
   const axisNamed = (name) =>
-    name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.kernels, numbers: study.kernels.map(() => null) }
+    name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.names, numbers: study.kernels.map(() => null) }
       : study.axes.find((axis) => axis.name === name);
   const placeOf = (name, point) => (name === KERNEL ? study.kernel[point] : study.at[name][point]);
   const number = (value) => (value === null ? "–" : d3.format(value >= 1e4 ? ",.0f" : ",.4~g")(value));
@@ -59,6 +59,8 @@
     const value = over.value / under.value;
     return { value, low: value * Math.exp(-below), high: value * Math.exp(above) };
   }
+
+  const doTie = (one, other) => ratio(one, other).low <= 1 && ratio(other, one).low <= 1;
 
   // The axes that a view draws. All others have one value, or the best is taken; but an axis follows the one that it is
   // tied to.
@@ -107,7 +109,7 @@
       controls.querySelector(`[name="${key}"]`)?.focus();
     } });
     list.append(...options.map(([value, text]) => create("option", { value, textContent: text, selected: value === view[key] })));
-    return create("label", {}, `${label} `, list);
+    return create("label", {}, create("span", { textContent: label }), list);
   }
 
   // An axis of numbers has a slider. While it moves the chart follows; the address waits for its end, because browsers
@@ -122,7 +124,7 @@
       hideTip();
       draw();
     } });
-    return create("label", {}, `${label} `, range, shown);
+    return create("label", {}, create("span", { textContent: label }), range, shown);
   }
 
   function makeControls() {
@@ -136,7 +138,7 @@
       choice("study", "study", Object.keys(studies).map((name) => [name, name])),
       choice("view", "view", Object.entries(VIEWS)),
       choice("show", "show", [...Object.entries(study.quantities), [BEST_SHARE, titleOf(BEST_SHARE)], [GAIN, "times as fast as ..."]]),
-      ...(view.show === GAIN ? [choice("baseline", "baseline", study.kernels.map((kernel) => [kernel, kernel]))] : []),
+      ...(view.show === GAIN ? [choice("baseline", "baseline", study.kernels.map((kernel, place) => [kernel, study.names[place]]))] : []),
       choice("over", "over", view.view === MAP ? [[KERNEL, KERNEL], ...axes] : axes.length ? axes : [[KERNEL, KERNEL]]),
       ...(view.view === MAP ? [choice("and", "across", [[KERNEL, KERNEL], ...axes].filter(([name]) => name !== view.over))] : []),
       ...filters,
@@ -146,7 +148,7 @@
       const box = create("input", { type: "checkbox", value: kernel, checked: chosen.includes(kernel), onchange: choose });
       const mark = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
       mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60)).attr("fill", colour(place));
-      const label = create("label", {}, box, mark.node(), kernel + (study.undefined.includes(kernel) ? " †" : ""));
+      const label = create("label", {}, box, mark.node(), study.names[place] + (study.undefined.includes(kernel) ? " †" : ""));
       label.onpointerenter = () => emphasise(place);
       label.onpointerleave = () => emphasise(null);
       return label;
@@ -255,7 +257,7 @@
     };
     return [times.map((time, point) => (baseOf(point) === undefined ? null : percent * times[baseOf(point)] / time)), ends];
   }
-  const titleOf = (name) => ({ [GAIN]: `times as fast as ${view.baseline}`, [BEST_SHARE]: "% of the fastest" }[name] ?? study.quantities[name]);
+  const titleOf = (name) => ({ [GAIN]: `times as fast as ${study.names[study.kernels.indexOf(view.baseline)]}`, [BEST_SHARE]: "% of the fastest" }[name] ?? study.quantities[name]);
 
   // The lower and upper limit of what a chart shows. Ratios are read against 1, all else against 0.
   function limits(low, high) {
@@ -277,10 +279,13 @@
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
-    const ofMap = ` Number${view.show === "time_us" ? "" : " and colour"} of a cell: ${titleOf(view.show)}, of the fastest of its points. Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
+    const ofMap = ` Number${view.show === "time_us" ? "" : " and colour"} of a cell: ${titleOf(view.show)}, of the fastest of its points.${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
+    const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
+    const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
+    const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
     count.textContent = points.length
-      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}`
-      : `${study.title}: no timed point is left by these choices.`;
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${undrawn}`
+      : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
     section.dataset.ready = performance.now();
   }
@@ -306,7 +311,7 @@
     }
     const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
     names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
-      .style("fill", (end) => colour(end.kernel)).text((end) => study.kernels[end.kernel]);
+      .style("fill", (end) => colour(end.kernel)).text((end) => study.names[end.kernel]);
     if (isBelow) names.append("path").attr("transform", (end) => `translate(${x - 12},${end.y})`).attr("d", (end) => symbol(end.kernel, 48)).attr("fill", (end) => colour(end.kernel));
     else names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 || end.at.x < right - 20).append("path").attr("class", "leader")
       .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
@@ -319,11 +324,12 @@
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
     const isDotted = view.view === POINTS;
-    if (!isDotted && !isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...shown.map((point) => study.kernels[study.kernel[point]].length)));
+    if (!isDotted && !isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...shown.map((point) => study.names[study.kernel[point]].length)));
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
-    // Every point: a kernel's stand beside the others'.
+    // Every point: a kernel's stand beside the others', and those of a size apart from the next one's.
     const kernels = [...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending);
-    const beside = (kernel) => (isDotted ? BESIDE * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = 16 + Math.abs(beside(kernels[0]));
+    const apart = Math.min(BESIDE, 0.7 * (area.right - area.left) / places.length / kernels.length);
+    const beside = (kernel) => (isDotted ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = 16 + Math.abs(beside(kernels[0]));
     const x = scaleOf(axis, places, [area.left + room, area.right - room]), joined = scaled(axis, places)?.joined ?? [];
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) {
@@ -369,7 +375,7 @@
     const upPlaces = [...new Set(shown.map((point) => placeOf(view.across, point)))].sort(d3.ascending);
     const area = canvas(24 + 7.5 * Math.min(30, Math.max(4, ...upPlaces.map((place) => up.labels[place].length))), label), { svg } = area;
     if (!shown.length) return [];
-    area.right -= KEY + KEY_TEXT;
+    if (!isNarrow()) area.right -= KEY + KEY_TEXT;
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top + LABEL_HEIGHT, HEIGHT - MARGIN.bottom])];
@@ -380,7 +386,7 @@
     const fill = (point) => (values[point] === null ? "none" : shadeAt(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
-      const name = study.kernels[study.kernel[point]];
+      const name = study.names[study.kernel[point]];
       const half = Math.floor(letters / 2);
       return name.length > letters ? `${name.slice(0, half - 1)}…${name.slice(-half)}` : name;
     };
@@ -395,7 +401,8 @@
     cells("fastest", marks.filter(({ point }) => ratio(interval(point), fastest.get(problemOf(point).join())).low <= 1), 2);
     const firsts = new Set(best(shown, (point) => [placeOf(view.over, point)]));
     const digits = d3.format(`,.${decimals(isTime ? least : most)}f`);
-    if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
+    const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
+    if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
       const lines = [[(point) => (values[point] === null ? "–" : digits(values[point])), isNamed ? -4 : 4, marks]];
       if (isNamed) lines.push([nameIn, 12, marks.filter(({ point }) => firsts.has(point))]);
       for (const [text, down, named] of lines) {
@@ -406,7 +413,7 @@
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
-    if (least !== undefined) drawKey(area, isTime ? [100, BEST_SHARE, number] : [most, view.show, digits]);
+    if (least !== undefined && !isNarrow()) drawKey(area, isTime ? [100, BEST_SHARE, number] : [most, view.show, digits]);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
     return marks;
   }
@@ -466,8 +473,11 @@
     const rest = Object.entries(study.quantities).filter(([name]) => name !== "time_us" && study.values[name][point] !== null)
       .map(([name, title]) => [title, number(study.values[name][point])]);
     const flags = study.remarks[study.flags[point]];
+    const [time, low, high] = [study.values.time_us[point], study.low[point], study.high[point]].map(d3.format(","));
+    const ties = view.view === LINES ? drawn.filter(({ point: other }) => other !== point && placeOf(view.over, other) === placeOf(view.over, point) && doTie(interval(other), interval(point))) : [];
     return [
-      ["time (µs)", `${study.values.time_us[point]} (95%: ${study.low[point]}–${study.high[point]})`],
+      ["time (µs)", `${time} (95%: ${low}–${high})`],
+      ...(ties.length ? [["as fast", ties.map(({ point: other }) => study.names[study.kernel[other]]).join(", ")]] : []),
       ...rest, ...places, ...(flags ? [["flags", flags]] : []),
     ];
   }
@@ -475,11 +485,17 @@
   const factList = (point) => create("dl", {}, ...facts(point).map(([name, value]) => create("div", {}, create("dt", { textContent: name }), create("dd", { textContent: value }))));
 
   function showTip(mark) {
-    tip.replaceChildren(create("strong", { textContent: study.kernels[study.kernel[mark.point]] }), factList(mark.point));
+    tip.replaceChildren(create("strong", { textContent: study.names[study.kernel[mark.point]] }), factList(mark.point));
     tip.hidden = false;
-    const right = mark.x + 16 + tip.offsetWidth > chart.clientWidth;
-    tip.style.left = `${Math.max(0, right ? mark.x - tip.offsetWidth - 16 : mark.x + 16)}px`;
-    tip.style.top = `${Math.max(0, Math.min(mark.y - 20, HEIGHT - tip.offsetHeight))}px`;
+    // Of the places beside the mark, and the corners, the first that covers the fewest marks.
+    const [most, lowest] = [chart.clientWidth - tip.offsetWidth, HEIGHT - tip.offsetHeight];
+    const around = (at, size) => [at + 16, at - size - 16];
+    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[0, most], [0, lowest]]]
+      .flatMap(([lefts, tops]) => lefts.flatMap((left) => tops.map((top) => [Math.max(0, Math.min(left, most)), Math.max(0, Math.min(top, lowest))])));
+    const covered = ([left, top]) => drawn.filter(({ x, y }) => x > left - 8 && x < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
+    const [left, top] = places.sort((a, b) => covered(a) - covered(b))[0];
+    tip.style.left = `${left}px`;
+    tip.style.top = `${top}px`;
   }
 
   function hideTip() {
@@ -488,7 +504,7 @@
 
   // A point's facts below the chart, where they stay.
   function showDetails(point) {
-    details.replaceChildren(create("h3", { textContent: study.kernels[study.kernel[point]] }), factList(point));
+    details.replaceChildren(create("h3", { textContent: study.names[study.kernel[point]] }), factList(point));
     details.scrollIntoView({ block: "nearest" });
   }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.judge.data.words import axis_value, limit_kernel, size_words
+from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, size_words
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
@@ -78,6 +78,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     """One study's points.
 
     kernels        names in the order of the story, then what was measured beside the kernels
+    names          these as readers see them
     undefined      kernels of undefined behaviour, which are shown only when asked for
     colours        those of kernels in CSS, as in the figures
     usual          kernels that are shown at first
@@ -103,6 +104,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
             firsts = {text for text, point in zip(texts, points, strict=True) if point["kernel"] == names[0]}
             is_choice = kind == "kernel" and (len(firsts) > 1 or isinstance(values[0][1], float))
             reference = "" if is_choice else str(study["reference"].get(axis, "")) or min(firsts)
+            # Of arguments of their own, kernels share none.
+            there = {point["kernel"] for text, point in zip(texts, points, strict=True) if text == reference}
+            reference = reference if 2 * len(there) > len(names) else ""
             axes.append(
                 {
                     "name": axis,
@@ -124,11 +128,13 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     is_large = any(float(point.get("gflops") or 0) >= LARGE_GFLOPS for point in points)
     labels = _QUANTITIES | ({"gflops": QUANTITIES[LARGE_RATE]} if is_large else {})
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
+    shown = {limit_kernel(limit): limit_text(limit) for limit in study["limits"] if limit_kernel(limit) != limit}
     last = {*map(limit_kernel, study["limits"]), *undefined}
     colours = kernel_colours(names, last, study.get("colours", {}))
     return {
         "title": study["title"],
         "kernels": names,
+        "names": [shown.get(name, name) for name in names],
         "undefined": sorted(undefined),
         "colours": [*map(on_page, map(colours.__getitem__, names))],
         "usual": _usual(study, [name for name in names if name not in undefined]),
@@ -154,7 +160,9 @@ def _name_sizes(axes: Sequence[dict[str, Any]], tied: Iterable[Sequence[str]], p
 
 
 def _usual(study: Mapping[str, Any], defined: Sequence[str]) -> list[str]:
-    """The kernels that a reader sees first: what the answer names, the first one, a limit, and if few all others.
+    """The kernels that a reader sees first: what the answer names, the first one, a limit, and all others.
+
+    The others only if they are few, or there is no answer.
 
     defined  all with times, without those of undefined behaviour
     """
@@ -162,7 +170,8 @@ def _usual(study: Mapping[str, Any], defined: Sequence[str]) -> list[str]:
     named = {kernel for use in study.get("uses", ()) for kernel in (use["kernel"], use["beside"])}
     named |= {*defined[:1], *limits[:1]}
     others = {*defined} & {*study["names"]} - named - {*limits}
-    return [name for name in defined if name in named | (others if len(others) <= _MOST_KERNELS else {*()})]
+    is_all = len(others) <= _MOST_KERNELS or not study.get("uses")
+    return [name for name in defined if name in named | (others if is_all else {*()})]
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
