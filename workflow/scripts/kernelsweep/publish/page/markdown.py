@@ -56,13 +56,12 @@ def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
 
 def _unfolding(lines: str, title: str) -> str:
     """A difference of two sources, which unfolds below its title; lines are marked for eyes and ears."""
-    marks = {"+": "ins", "-": "del"}
-    code = [
-        f"<{mark}>{escape(line)}</{mark}>" if (mark := marks.get(line[:1])) else escape(line)
-        for line in lines.splitlines()
-    ]
+    marks, code = {"+": "ins", "-": "del"}, []
+    for line in lines.splitlines():
+        mark, indented = marks.get(line[:1], "span"), len(line) - len(line[1:].lstrip()) + 4
+        code.append(f'<{mark} style="--in:{indented}ch">{escape(line)}</{mark}>')
     is_open = " open" if len(code) <= _SHORT else ""
-    return f'<details class="difference"{is_open}><summary>{title}</summary><pre>{chr(10).join(code)}</pre></details>\n'
+    return f'<details class="difference"{is_open}><summary>{title}</summary><pre>{"".join(code)}</pre></details>\n'
 
 
 def _with_folds(tokens: Sequence[Token]) -> list[Token]:
@@ -117,8 +116,8 @@ def _name_rows(tokens: Sequence[Token]) -> None:
 
 
 def breakable(name: str) -> str:
-    """A kernel's name as HTML that may break after an underscore, and after its study."""
-    return re.sub("([_/])", r"\1<wbr>", escape(name))
+    """A kernel's name as HTML that may break after an underscore within it, and after its study."""
+    return re.sub(r"((?<=[^\W_])_|/)(?=[^_])", r"\1<wbr>", escape(name))
 
 
 def _with_anchors(tokens: Iterable[Token], name: str, title: str) -> Iterable[Token]:

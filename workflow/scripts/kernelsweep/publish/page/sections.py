@@ -47,13 +47,14 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     is_story = steps.count('class="step"') > 1
     why = "Why: what each step changes, which counters move, and the code" if is_story else "Who accesses what"
     table = html(folder / "table.md", f"study-{name}", study["title"], base)
+    numbers = "What is published" if study["compares"] == "outputs" else "All numbers of the study"
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
         name=name,
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        parts={why: steps, "All numbers of the study": table},
+        parts={why: steps, numbers: table},
         figures=figures,
         files={
             "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],

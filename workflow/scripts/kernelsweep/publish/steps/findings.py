@@ -118,6 +118,8 @@ def _published_words(number: PublishedNumber, before: str | None) -> str:
         what = "as fast as" if number.quantity == SPEEDUP else f"the {title(number.quantity)} of"
         return f"{number.value} times {what} `{number.over}`"
     unit = number.unit if number.unit == "%" else f" {number.unit}"
+    if before == number.value:
+        return f"{title(number.quantity)} {number.value}{unit}, as before"
     return f"{title(number.quantity)} {' → '.join(filter(None, (before, number.value)))}{unit}"
 
 
@@ -144,7 +146,8 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
     ends = f"{gain.low:.2f}–{gain.high:.2f}"
     verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
     if gain.low <= 1 <= gain.high:
-        verdict = f"no difference from `{base.label}` beyond the error ({ends} times as fast)"
+        verdict = f"no difference from `{base.label}` beyond the error"
+        verdict += f" ({ends} times as fast)" * (ends != "1.00–1.00")
     return [f"Time: {before} → {after} µs{where}, {verdict}."]
 
 
@@ -155,5 +158,6 @@ def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -
     kernel = steps[number].kernel
     axes, rows = _own_axes(data, kernel), data.metrics.rows[data.metrics.rows["kernel"] == kernel]
     counted = read_parameters(rows["parameters"].iloc[0]) if axes else {}
-    where = " ".join(f"{axis}={counted[axis]}" for axis in axes if axis in counted)
-    return [f"Moved{_at(where)}: {text}."]
+    where = point_text({axis: counted[axis] for axis in axes if axis in counted})
+    is_timed = where == point_text({axis: (steps[number].point or {}).get(axis) for axis in axes if axis in counted})
+    return [f"Moved: {text}." if is_timed else f"Moved, counted at {where} rather than at the fastest: {text}."]

@@ -270,6 +270,7 @@ def _counters(data: StudyData, published: Sequence[PublishedColumn]) -> list[Tab
         for name in names
     ]
     constant = [column for column in columns if len({*column.cells}) == 1 < len(steps)]
+    names = [name for name, column in zip(names, columns, strict=True) if column not in constant]
     columns = [column for column in columns if column not in constant]
     varied = varied_axes([step.axes for step in steps])
     columns = [*(Column(axis, [str(step.axes[axis]) for step in steps]) for axis in varied), *columns]
