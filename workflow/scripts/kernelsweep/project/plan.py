@@ -469,7 +469,7 @@ def _explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]
     """What the explorer needs to know of a scope's studies."""
     return {
         study: {
-            **_settings(project, study, "title", "kinds", "titles", "reference", "tied", "limits", "colours"),
+            **_settings(project, study, "title", "kinds", "titles", "reference", "tied", "rivals", "limits", "colours"),
             "names": list(project.studies[study].kernels),
             "gridded": _gridded(project, study),
         }

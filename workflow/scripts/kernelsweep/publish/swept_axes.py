@@ -181,8 +181,8 @@ def line_colours(data: StudyData, axis: str | None, values: Sequence[Any]) -> di
 def kernel_colours(data: StudyData) -> dict[str, str]:
     """The colours of a study's kernels, and of what was measured beside them."""
     last = {*map(limit_kernel, data.settings.limits), *undefined_kernels(data.measurements)}
-    names = [*data.kernel_names, *data.measurements[KERNEL].unique()]
-    return palette.kernel_colours(names, last, data.settings.colours)
+    names = [*data.kernel_names, *data.settings.rival_names]
+    return palette.kernel_colours(names, last, data.measurements[KERNEL].unique(), data.settings.colours)
 
 
 def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:

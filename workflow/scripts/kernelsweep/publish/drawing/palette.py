@@ -56,12 +56,16 @@ _CELLS = {PALE_GREY: "#4A5057", NOT_SWEPT: "#22272C"}
 _NEUTRAL = {INK: "var(--ink)", GREY: "var(--quiet)", LEADER_GREY: "var(--line)", GRID_GREY: "var(--line)"}
 
 
-def kernel_colours(names: Iterable[str], last: Collection[str], chosen: Mapping[str, str]) -> dict[str, str]:
+def kernel_colours(
+    names: Iterable[str], last: Collection[str], others: Iterable[str], chosen: Mapping[str, str]
+) -> dict[str, str]:
     """The colour of each kernel in all figures and on the page: of the next in order, unless the study's file has it.
 
-    last  those that come behind the others, as limits and kernels of undefined behaviour
+    names   of kernels, then of the study's libraries
+    last    those that come behind these, as limits and kernels of undefined behaviour
+    others  that were measured as well, which come behind all
     """
-    ordered = sorted(dict.fromkeys(names), key=lambda name: name in last)
+    ordered = dict.fromkeys([*sorted(names, key=lambda name: name in last), *sorted(last), *others])
     return {**dict(zip(ordered, chain(LINE_COLOURS, repeat(INK)), strict=False)), **chosen}
 
 

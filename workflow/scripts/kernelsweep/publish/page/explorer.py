@@ -130,7 +130,8 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     shown = {limit_kernel(limit): limit_text(limit) for limit in study["limits"] if limit_kernel(limit) != limit}
     last = {*map(limit_kernel, study["limits"]), *undefined}
-    colours = kernel_colours(names, last, study.get("colours", {}))
+    ours = [*study["names"], *(rival["call"].partition("<")[0].strip() for rival in study["rivals"])]
+    colours = kernel_colours(ours, last, names, study.get("colours", {}))
     return {
         "title": study["title"],
         "kernels": names,
