@@ -47,7 +47,6 @@ class TimeLeft:
         """Write how long each job took, in this run or in an earlier one."""
         seconds = {rule: self._last.get(rule, {}) | self._took.get(rule, {}) for rule in {**self._last, **self._took}}
         with suppress(OSError):
-            file.unlink(missing_ok=True)  # It may be a pipe.
             write_json(file, seconds)
 
     def begin(self, job: object, rule: str, log: str, now: float) -> None:
