@@ -242,7 +242,8 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
 
 def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     drawing = heatmap.draw(recorded("operations"))
-    assert drawing.message == "The fastest differ by up to 1% over operation, and by up to 24% over element type."
+    best = "The best operation is up to 1.01 times as fast as the worst; the best element type, 1.24 times."
+    assert drawing.message == best
     figure = drawing.figure
     figure.draw_without_rendering()
     cells = [

@@ -221,9 +221,9 @@ def cells_of_map(shown: Swept, rows: pandas.DataFrame) -> tuple[pandas.DataFrame
 
 
 def end_text(value: float, quantity: str) -> str:
-    """A value at a line's end: 93%, 1.12×, 46.8, 25.63 µs."""
+    """A value at a line's end: 93%, 1.12×, 46.8, 42.0 µs."""
     if quantity in (PEAK_SHARE, BEST_SHARE):
         return f"{value:.0f}%" if value >= FINE_BELOW else f"{value:.1f}%"
     if quantity == GAIN:
         return f"{value:.2f}×"
-    return f"{value:,.0f}" if value >= FINE_FROM else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= FINE_FROM else f"{value:#.3g}".rstrip(".")

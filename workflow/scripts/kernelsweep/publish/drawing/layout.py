@@ -131,7 +131,7 @@ def fitting(places: Sequence[float], texts: Sequence[str]) -> list[int]:
     """The numbers of the labels that have room side by side, at places in inches."""
     shown: list[int] = []
     for number, text in enumerate(texts):
-        half = style.text_in(text) / 2 + style.TEXT_PT / style.POINTS_PER_INCH / 4
+        half = style.text_in(text) / 2 + style.TEXT_PT / style.POINTS_PER_INCH / 2
         if not shown or places[number] - half >= places[shown[-1]] + style.text_in(texts[shown[-1]]) / 2:
             shown.append(number)
     return shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import cycle, islice
+from itertools import cycle
 from math import ceil
 from typing import Any
 
@@ -59,8 +59,15 @@ def draw_rows(
     axes.hlines(ends["place"], ends["min"], ends["max"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
     colours = line_colours(shown.data, x if is_row else shown.axes[-1], marks)
     axes.hlines(placed["place"], placed["low"], placed["high"], colors=[*placed["mark"].map(colours)], linewidth=1.0)
-    look: Any = {"hue": "mark", "style": "mark", "hue_order": marks, "style_order": marks, "palette": colours}
-    look |= {"markers": [*islice(cycle(style.MARKERS), len(marks))], "s": MARK_PT**2, "linewidth": 0.3, "zorder": 3}
+    # A legend goes down its columns; it is read along its rows.
+    in_rows = [text for column in range(columns) for text in marks[column::columns]]
+    look: Any = {"hue": "mark", "style": "mark", "hue_order": in_rows, "style_order": in_rows, "palette": colours}
+    look |= {
+        "markers": dict(zip(marks, cycle(style.MARKERS), strict=False)),
+        "s": MARK_PT**2,
+        "linewidth": 0.3,
+        "zorder": 3,
+    }
     seaborn.scatterplot(placed, x="shown", y="place", ax=axes, **look, legend=len(marks) > 1)
     axes.set(xlabel=shown.label, ylabel="")
     if len(marks) == 1:

@@ -79,11 +79,11 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
 
 
 def _message(shown: Swept, rows: pandas.DataFrame) -> str:
-    """How much each axis matters: by how much the fastest of all panels differ along a row, and along a column."""
+    """How much each axis matters: by how much the best of all panels differ along a row, and along a column."""
     best = rows.pivot_table(index="down", columns="across", values="shade", aggfunc="max")
-    across, down = (float((best.max(axis=along) / best.min(axis=along) - 1).max()) for along in (1, 0))
+    across, down = (float((best.max(axis=along) / best.min(axis=along)).max()) for along in (1, 0))
     x, y = (swept_axes.without_unit(shown.axis_text(axis)) for axis in shown.axes)
-    return f"The fastest differ by up to {across:.0%} over {x}, and by up to {down:.0%} over {y}."
+    return f"The best {x} is up to {across:.3g} times as fast as the worst; the best {y}, {down:.3g} times."
 
 
 def _caption(shown: Swept, start: str, left_out: str) -> str:
