@@ -1,6 +1,6 @@
 // Rotations with a barrier for the whole block: as `shared_rotations`, with __syncthreads for __syncwarp.
 //
-// No value leaves its warp, so that __syncwarp would do. What the chain takes longer is what the wider barrier costs.
+// No value leaves its warp, so that __syncwarp would do. The chain takes longer only because the barrier is wider.
 
 #include "shared_chain.cuh"
 

@@ -40,6 +40,7 @@ with logged(snakemake):
         "index": link(Path(plan.index), page.parent),
         "sides": f"<p>{escape(plan.of_study)}, against {escape(plan.against)}</p>",
         "compared": f"time / that of {plan.against}",
+        "order": "",
         "code": "",
         "made": when(time.time_ns()),
         "files": ["verdict.json", "verdicts.jsonl"],

@@ -63,17 +63,19 @@ with logged(snakemake):
         "failed_proofs": failed_proofs,
     }
     write_json(snakemake.output.summary, summary)
-    latex = comparison_latex(summary, devices(points))
-    Path(snakemake.output.latex).write_text(latex, encoding="utf-8")
+    Path(snakemake.output.latex).write_text(comparison_latex(summary, devices(points)), encoding="utf-8")
 
     shown = [kernel for kernel, found in summary["kernels"].items() if found["is_shown"]]
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
     notes = f"# The page has its own\n\n{comparison_text(points, margin)}{end}"
-    explored, page = before_and_after(plan.explored, rows, shown), Path(snakemake.output.page)
+    names, page = devices(points), Path(snakemake.output.page)
+    explored = before_and_after(plan.explored, rows, shown, f"on {names[0]}" if names[1:] else "before")
     content = {
         "index": link(Path(plan.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
-        "compared": "time after / before",
+        "compared": f"time on {names[1]} / on {names[0]}" if names[1:] else "time after / before",
+        "order": "First those that are slower, or slower at some size; then faster, undecided and the same ones."
+        " In each group, the ratio farthest from 1 is first.",
         "files": ["comparison.csv", "comparison.json"],
         "code": to_html(of_code, "code", "What changed in the code", page.parent, page.parent),
         "made": when(time.time_ns()),

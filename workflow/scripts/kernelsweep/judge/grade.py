@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, log
+from pathlib import Path
 from statistics import fmean
 from textwrap import shorten
 from typing import Any
@@ -21,7 +22,8 @@ from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
-from kernelsweep.study.problem.drawn import AS_GIVEN, DRAWN
+from kernelsweep.study.point import AS_GIVEN
+from kernelsweep.study.problem.drawn import DRAWN
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.
@@ -55,6 +57,7 @@ class Verdict:
     not_proven   what the emulator has not checked, in words; "" for nothing
     implausible  the reason why a time is not possible, or ""
     sizes        for each size: its text, time, share of peak, and ratio of times to the other kernel with interval
+    not_judged   the points of this name
     """
 
     candidate: str
@@ -68,6 +71,7 @@ class Verdict:
     not_proven: str = ""
     implausible: str = ""
     sizes: list[dict[str, Any]] = field(default_factory=list)
+    not_judged: list[str] = field(default_factory=list)
 
     @property
     def in_words(self) -> str:
@@ -103,6 +107,12 @@ class Verdict:
         ends = [exp(fmean(log(size[end]) for size in self.timed)) for end in ("ratio", "low", "high") if self.timed]
         return Interval(*ends) if ends else None
 
+    def lines(self, message: str) -> list[str]:
+        """The lines of its file that a finding names, each with its number."""
+        numbers = dict.fromkeys(map(int, re.findall(rf"{re.escape(self.file)}:(\d+)", message)))
+        text = Path(self.file).read_text(encoding="utf-8", errors="replace").splitlines() if numbers else []
+        return [f"{number}  {text[number - 1].strip()}" for number in numbers if 0 < number <= len(text)]
+
     def find(self, check: str, message: str) -> None:
         """Add a finding, once."""
         messages = self.findings.setdefault(check, [])
@@ -137,6 +147,7 @@ def judged(
     for row in rows:
         if row["status"] != "skipped" and _point(row) in wrong:
             candidate.points["not_judged"] += 1
+            candidate.not_judged.append(_point(row))
         elif _has_run(candidate, row):
             candidate.points["run"] += 1
             candidate.points["drawn"] += is_drawn(row)

@@ -29,8 +29,8 @@ from kernelsweep.study.axes import Axes
 from kernelsweep.study.kernel_sweep import swept_points
 from kernelsweep.study.kernels.source import included_files, read_source
 from kernelsweep.study.kernels.units import EMULATOR
-from kernelsweep.study.point import Point
-from kernelsweep.study.problem.drawn import AS_GIVEN, DRAWN, EXTREMES, FEW_BITS, NAN
+from kernelsweep.study.point import AS_GIVEN, Point
+from kernelsweep.study.problem.drawn import DRAWN, EXTREMES, FEW_BITS, NAN
 from kernelsweep.study.resolve import kernel_axes, restrictions_of, valid_count
 from kernelsweep.study.settings import CONFIG_FILE, Config, read_yaml
 from kernelsweep.study.spaces import ValidPoints

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+# The value on an axis that leaves everything as the study has it: readers don't see it.
+AS_GIVEN = "as_given"
+
 
 class Point(Mapping[str, Any]):
     """One value on each axis of a study, in the order of its axes: one row of the results. Immutable and hashable.
@@ -52,7 +55,7 @@ def in_words(values: Mapping[str, Any]) -> str:
 
     Numbers have their axis' name and come first; words stand alone. Empty values are left out.
     """
-    texts = {axis: str(value) for axis, value in values.items() if value not in (None, "")}
+    texts = {axis: str(value) for axis, value in values.items() if value not in (None, "", AS_GIVEN)}
     words = [text for text in texts.values() if text[0].isalpha()]
     numbers = [f"{axis.replace('_', ' ')} {text}" for axis, text in texts.items() if not text[0].isalpha()]
     return ", ".join([*numbers, *words])

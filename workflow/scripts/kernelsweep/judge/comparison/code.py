@@ -84,7 +84,7 @@ def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path
         file = folder / f"{point.row['study']}-{step}-{side}.svg"
         file.write_text(picture, encoding="utf-8")
         links.append(f"![Who accesses what in {step}, {side} the edit]({folder.name}/{file.name})")
-    bold = "Bold: another order of accesses would cost less. Shares of under 32 bytes a warp stay plain."
+    bold = "Bold: another order of accesses would cost less. A warp of less than 32 bytes is never bold."
     return [f"Who accesses what in {step}, before the edit and after it. A colour is a warp. {bold}", "", *links, ""]
 
 

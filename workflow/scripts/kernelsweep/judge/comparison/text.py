@@ -175,7 +175,7 @@ def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> l
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared: str) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
-    Points follow whose verdict is not their size's: "; also slower: 4 points at other sizes".
+    Points follow whose verdict is not their size's: "; at sizes with another verdict: 4 points slower".
     """
     whole, sizes = overall(compared, margin), by_size(compared, margin)
     assert whole, "the points were compared"
@@ -190,15 +190,16 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared
     if len(called[whole.verdict]) == len(sizes):
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
-    apart = [f"{name}: {others[name]} point{'s' * (others[name] > 1)}" for name in (SLOWER, FASTER) if others[name]]
-    but = f"; also {', '.join(apart)} at other sizes" if apart else ""
+    apart = [f"{others[name]} point{'s' * (others[name] > 1)} {name}" for name in (SLOWER, FASTER) if others[name]]
+    but = f"; at sizes with another verdict: {', '.join(apart)}" if apart else ""
     return f"{ratio_text(whole.ratio, '×')}{where_compared}, {words}{but}"
 
 
 def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
-    """The kernels' names, with the study where several studies have one of that name."""
+    """The kernels' names, with the study where several studies have one of that name, or two devices have several."""
     short = {point.kernel: point.kernel.partition("/")[2] for point in points}
-    return {kernel: kernel if list(short.values()).count(name) > 1 else name for kernel, name in short.items()}
+    are_all = len(devices(points)) > 1 and len({kernel.partition("/")[0] for kernel in short}) > 1
+    return {kernel: kernel if are_all or [*short.values()].count(name) > 1 else name for kernel, name in short.items()}
 
 
 def _run(kernel: str, points: Sequence[ComparedPoint]) -> list[ComparedPoint]:

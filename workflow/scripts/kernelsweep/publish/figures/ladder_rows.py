@@ -190,5 +190,5 @@ def _caption(ladder: Ladder) -> str:
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
     texts += ["Dashed: the fastest library."] if (ladder.table["kind"] == RIVAL_ROW).any() else []
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
-    texts += ["Hollow dots, " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []
+    texts += ["Hollow dots and " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []
     return " ".join(texts)

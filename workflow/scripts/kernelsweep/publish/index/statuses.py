@@ -137,7 +137,7 @@ def counts_text(studies: Collection[Any], what: str = "") -> str:
     """The points of studies that are right, of those that were run, and the others, such as "168 of 252 right"."""
     kinds = ("right", "run", "skipped", "excused")
     right, run, skipped, excused = (sum(getattr(one, kind) for one in studies) for kind in kinds)
-    undefined = f" ({excused:,} more are wrong, as expected of undefined behaviour)" if excused else ""
+    undefined = f" (besides {excused:,} of undefined behaviour)" if excused else ""
     return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "") + undefined
 
 

@@ -40,13 +40,14 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
 
 
 def before_and_after(
-    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], kernels: Sequence[str]
+    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], kernels: Sequence[str], before: str = "before"
 ) -> dict[str, Any]:
-    """The points of comparison.csv by study: each kernel, and before the edit as a baseline.
+    """The points of comparison.csv by study: each kernel, and as it was before as a baseline.
 
     kernels  as `study/kernel`, those that a reader sees first before others
+    before   follows on a kernel's name for the side that is the baseline
     """
-    sides, rows = {"after": "{}", "before": "{} before"}, list(rows)
+    sides, rows = {"after": "{}", "before": f"{{}} {before}"}, list(rows)
     sides_of_studies = {}
     for name, study in studies.items():
         edited = {row["kernel"] for row in rows if row["study"] == name}
@@ -69,8 +70,8 @@ def before_and_after(
     explored = explorer_data(sides_of_studies, points)
     first: dict[str, Any] = {}
     for name, kernel in (kernel.split("/") for kernel in kernels):
-        if name in explored and f"{kernel} before" in explored[name]["kernels"]:
-            first.setdefault(name, explored[name] | {"baseline": f"{kernel} before"})
+        if name in explored and f"{kernel} {before}" in explored[name]["kernels"]:
+            first.setdefault(name, explored[name] | {"baseline": f"{kernel} {before}"})
     return first | {name: {"baseline": None} | of_study for name, of_study in explored.items() if name not in first}
 
 

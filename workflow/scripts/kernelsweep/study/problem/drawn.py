@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.study.point import AS_GIVEN
+
 # The axis that says how inputs are drawn, which studies of candidates have (docs/grading.md), and its values.
 DRAWN = "drawn"
-AS_GIVEN, ZEROS, ONES, TINY, LARGE, MIXED = "as_given", "zeros", "ones", "tiny", "large", "mixed"
+ZEROS, ONES, TINY, LARGE, MIXED = "zeros", "ones", "tiny", "large", "mixed"
 SMALL = "small"
 EXTREMES = (ZEROS, ONES, TINY, SMALL, LARGE, MIXED)
 # Where problem.py says TAKES_NAN = True, too.
