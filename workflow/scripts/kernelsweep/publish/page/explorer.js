@@ -490,7 +490,7 @@
     // Of the places beside the mark, and the corners, the first that covers the fewest marks.
     const [most, lowest] = [chart.clientWidth - tip.offsetWidth, HEIGHT - tip.offsetHeight];
     const around = (at, size) => [at + 16, at - size - 16];
-    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[0, most], [0, lowest]]]
+    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]]
       .flatMap(([lefts, tops]) => lefts.flatMap((left) => tops.map((top) => [Math.max(0, Math.min(left, most)), Math.max(0, Math.min(top, lowest))])));
     const covered = ([left, top]) => drawn.filter(({ x, y }) => x > left - 8 && x < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
     const [left, top] = places.sort((a, b) => covered(a) - covered(b))[0];
