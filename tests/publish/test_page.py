@@ -12,6 +12,7 @@ import pytest
 from checkout import copy_project
 from workflow_runs import edit, shrink, snakemake
 
+from kernelsweep.publish.page.embed import drawing
 from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
@@ -114,6 +115,13 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert {f"#{name}" for name in (*named, "answer", "explorer")} <= targets
     for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.pdf", "shuffle.cu"):
         assert linked in text
+
+
+def test_a_figures_labels_keep_their_digits_on_the_page(tmp_path: Path) -> None:
+    # Pins: 0.358 TFLOP/s, which the page called 0.35.
+    (tmp_path / "lines.svg").write_text('<svg viewBox="0 0 9 9"><text x="1.23456">0.358</text></svg>')
+    drawn = drawing(tmp_path / "lines.svg", "lines")
+    assert ">0.358<" in drawn and 'x="1.23"' in drawn
 
 
 def test_one_page_leads_to_all_others(project: Path, page: Path) -> None:

@@ -74,6 +74,7 @@ def drawing(path: Path, name: str) -> str:
     """An SVG file as a part of the page, whose style and colours it has. Its ids begin with a name of its own."""
     text = path.read_text(encoding="utf-8")
     text = _SPARE.sub("", " ".join(text[text.index("<svg") :].split())).replace("xlink:href", "href")
+    text = _TAG.sub(lambda tag: _DECIMALS.sub("", tag[0]), text)
     text = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shorter(path[1])}"', text)
     text = re.sub(r'style="[^"]*"', lambda style: style[0].replace(": ", ":").replace("; ", ";"), text)
     used = {*re.findall(r'(?:\bhref="#|url\(#)([^")]+)', text)}
@@ -138,11 +139,14 @@ def folded(svg: str, name: str) -> str:
     return f'{svg[: found.end()]}<g id="{identity}">{body}</g></svg>{whole}{"".join(parts)}</svg>'
 
 
-# What a figure's SVG has and a page doesn't need: its style sheet has the type, and a hundredth of a point is not seen.
+# What a figure's SVG has and a page doesn't need: its style sheet has the type.
 _SPARE = re.compile(
     r"""<metadata>.*?</metadata>|<style.*?</style>|font-size: 7px; |font-family: [^;"]*; | transform="rotate\(-0 [^"]*"
-    |(?<=\.\d\d)\d+|(?<=>)\s(?=<)""".replace("\n    ", "")
+    |(?<=>)\s(?=<)""".replace("\n    ", "")
 )
+
+# Nor is less than a hundredth of a point seen. A number between tags is a label.
+_TAG, _DECIMALS = re.compile("<[^>]*>"), re.compile(r"(?<=\.\d\d)\d+")
 
 _SHAPES, _TEXTS = shapes_on_page(), texts_on_page()
 
