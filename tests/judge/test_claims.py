@@ -229,7 +229,7 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     numbers = [row for row in rows if row["relation"] == "about" and row["measured"] and row["published"] != "0"]
     hold, all_hold = (sum(row["verdict"] == "holds" for row in some) for some in (numbers, rows))
     assert figure.message == (
-        f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that name a number other than 0, {hold}."
+        f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that give a number, and no bound, {hold}."
     )
     (axes,) = draw(rows, recorded("unrolling").device).figure.axes
     dots = {tuple(at) for dots in axes.collections for at in dots.get_offsets().tolist() if len(dots.get_offsets()) > 1}

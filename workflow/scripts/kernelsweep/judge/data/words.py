@@ -19,7 +19,7 @@ LARGEST_PLAIN = 2**16
 MOST_VALUES = 8
 
 UNDEFINED_MARK = " †"
-UNDEFINED_NOTE = "†: undefined behaviour in CUDA. No kernel is compared with these."
+UNDEFINED_NOTE = "†: undefined behaviour in CUDA, so never what to use."
 
 # One letter for each status that shown_status() gives: the word does not fit a heat map's cell.
 STATUS_LETTERS = {

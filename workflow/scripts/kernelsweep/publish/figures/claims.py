@@ -31,10 +31,10 @@ COLOURS = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, OPEN: palette.GREY}
 
 
 def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
-    """Draw the claims of a claims.csv that name a number, with their texts; without any, the folder stays empty."""
+    """Draw the claims of a claims.csv that give a number, with their texts; of fewer than three, nothing."""
     folder.mkdir(exist_ok=True)
     claims = [*each_row(file)]
-    if any(map(_has_number, claims)):
+    if sum(map(_has_number, claims)) > 2:
         draw(claims, device, PHONE).save(folder / narrow_name("claims"))
         drawn = draw(claims, device)
         for suffix in (".svg", ".pdf"):
@@ -94,7 +94,7 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     above: Any = {"bbox_to_anchor": (0, 1), "bbox_transform": figure.transFigure, "frameon": False, "borderpad": 0.2}
     seaborn.move_legend(axes, "upper left", **above, ncols=len(COLOURS) // lines, title="", handletextpad=0.2)
     message = f"{sum(row['verdict'] == HOLDS for row in claims)} of {len(claims)} claims hold here;"
-    message += f" of the {len(rows)} that name a number other than 0, {(rows['verdict'] == HOLDS).sum()}."
-    caption = f"{device['name']}. A dot for each claim that names a number other than 0; 1 is as published."
+    message += f" of the {len(rows)} that give a number, and no bound, {(rows['verdict'] == HOLDS).sum()}."
+    caption = f"{device['name']}. A dot for each claim that gives a number, and no bound; 1 is as published."
     caption += " Claims allow different widths: of two with nearly the same ratio, one may hold."
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)
