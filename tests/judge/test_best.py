@@ -15,7 +15,7 @@ from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.best_words import best_text, configuration_text
+from kernelsweep.judge.best.best_words import best_text, configuration_text, use_rows
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.reference import at_place
@@ -170,7 +170,9 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
 def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
     # Pins: each number of blocks was a choice of its own, so that none did for all sizes.
     data = recorded("bandwidth_bound")
-    everywhere, *_ = of_reference(find_uses(data.title, data), data.title, data.settings)
+    everywhere, *refined = of_reference(find_uses(data.title, data), data.title, data.settings)
+    (*_, joined, _) = use_rows([everywhere, *refined], data.settings)
+    assert "1024 × 2 in as many blocks as needed at 2²⁶–2²⁸; 2 others" in joined["configuration"]
     assert everywhere.everywhere and everywhere.configuration.parameters["grid_size"] == LARGEST_GRID
     assert configuration_text(everywhere.configuration).endswith(" in as many blocks as needed")
     of_kind = {axis: everywhere.kind[axis] for axis in ("dtype", "operation", "cache")}

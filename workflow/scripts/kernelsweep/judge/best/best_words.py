@@ -91,7 +91,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
             "configuration": configuration_text(use.configuration)
-            + (f" at {place_words(use.sizes[-1], study)}; {len(others)} others at smaller sizes" if others else ""),
+            + (f" at {sizes_text(last, study)}; {len(others)} others at smaller sizes" if others else ""),
             "smaller": [f"{configuration_text(one.configuration)} at {sizes_text(one, study)}" for one in others],
             "ties": tied_text(use, _FEW_TIES),
             # One kernel of one configuration loses nothing.
@@ -107,7 +107,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "beside": use.beside if use.gain else "step 1 itself" * (use.kernel == study.kernels[0].name),
             "is_behind": bool(use.gain and use.gain < 1),
         }
-        for use, others in ((_joined(group), group[-2::-1]) for group in groups)
+        for use, (last, *others) in ((_joined(group), group[::-1]) for group in groups)
     ]
 
 
