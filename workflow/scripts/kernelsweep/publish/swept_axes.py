@@ -185,14 +185,18 @@ def kernel_colours(data: StudyData) -> dict[str, str]:
     return palette.kernel_colours(names, last, data.measurements[KERNEL].unique(), data.settings.colours)
 
 
+def place_beside(data: StudyData, drawn: Collection[str]) -> dict[str, Any]:
+    """Where kernels are compared, on axes other than those that are drawn."""
+    free = with_tied(data, drawn)
+    return {axis: value for axis, value in shown_place(data).items() if axis not in free}
+
+
 def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     """The caption of a figure: on which device, at which place, and what failed there."""
-    free = with_tied(data, drawn)
-    place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
     if data.settings.search:
         meaning += " A search chose the configurations: what it tried seldom may look too slow."
     failed = failures_text(list(shown_status(rows_there(data, drawn))))
-    where = ", ".join(filter(None, [str(data.device["name"]), place_text(place)]))
+    where = ", ".join(filter(None, [str(data.device["name"]), place_text(place_beside(data, drawn))]))
     return f"{where}. {meaning}" + (f" Without a time: {failed}." if failed else "")
 
 

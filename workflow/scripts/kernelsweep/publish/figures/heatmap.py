@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pandas
 
-from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.judge.data.study_data import StudyData, place_words
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import layout, style
@@ -83,7 +83,11 @@ def _message(shown: Swept, rows: pandas.DataFrame) -> str:
     best = rows.pivot_table(index="down", columns="across", values="shade", aggfunc="max")
     across, down = (float((best.max(axis=along) / best.min(axis=along)).max()) for along in (1, 0))
     x, y = (swept_axes.without_unit(shown.axis_text(axis)) for axis in shown.axes)
-    return f"The best {x} is up to {across:.3g} times as fast as the worst; the best {y}, {down:.3g} times."
+    size = place_words(swept_axes.place_beside(shown.data, [*shown.axes, shown.panel or ""]), shown.data.settings)
+    has_kernels = swept_axes.KERNEL not in shown.axes and rows[swept_axes.KERNEL].nunique() > 1
+    where = f"at {size}, " * bool(size) + "each with its fastest kernel, " * has_kernels
+    said = f"{where}the best {x} is up to {across:.3g} times as fast as the worst; the best {y}, {down:.3g} times."
+    return said[:1].upper() + said[1:]
 
 
 def _caption(shown: Swept, start: str, left_out: str) -> str:
