@@ -247,7 +247,7 @@ def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path, reco
         cells = all_of(driver, ".cells text")[:25]
         assert sorted(cells) == sorted(text.get_text() for text in axes.texts)
         assert len(all_of(driver, ".fastest rect")) == len(axes.patches) > 0
-        assert all_of(driver, ".key .title") == [bar.get_xlabel()]
+        assert all_of(driver, ".shades .title") == [bar.get_xlabel()]
 
 
 def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recorded_page: Path) -> None:
@@ -270,7 +270,17 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
 
 
 def test_a_darker_cell_of_a_map_is_a_larger_number_as_in_the_figures(driver: object, recorded_page: Path) -> None:
-    view_of(driver, recorded_page, "study=histogram&view=map&show=bandwidth_gbs&over=spread&across=kernel")
+    from chromium import open_page
+
+    # On a phone, the key is below the map, and within the chart.
+    for width in (390, 1440):
+        open_page(driver, recorded_page, width)
+        view_of(driver, recorded_page, "study=histogram&view=map&show=bandwidth_gbs&over=spread&across=kernel")
+        assert all_of(driver, ".shades path", "stroke")[-1] == "light-dark({}, {})".format(*map_colours()[-1])
+        assert all_of(driver, ".shades .title") == ["bandwidth (GB/s)"]
+        chart, key = (driver.find_element("css selector", f"#explorer .chart {one}").rect for one in ("svg", ".shades"))
+        for start, size in (("x", "width"), ("y", "height")):
+            assert chart[start] <= key[start] and key[start] + key[size] <= chart[start] + chart[size]
     numbers = [float(cell.replace(",", "")) for cell in all_of(driver, ".cells text")]
     # Of the scale's colours, the darker has less green. The scale ends as the figures' does.
     cells = driver.find_elements("css selector", "#explorer .filled rect")

@@ -413,22 +413,27 @@
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
-    if (least !== undefined && !isNarrow()) drawKey(area, isTime ? [100, BEST_SHARE, number] : [most, view.show, digits]);
+    if (least !== undefined) drawKey(area, isTime ? [100, BEST_SHARE, number] : [most, view.show, digits]);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
     return marks;
   }
 
-  // A map's colours beside it, with the best number and round ones.
+  // A map's colours beside it, or below a narrow one, with the best number and round ones.
   function drawKey(area, [most, name, digits]) {
-    const top = MARGIN.top + LABEL_HEIGHT, bottom = HEIGHT - MARGIN.bottom, left = area.right + 10, y = d3.scaleLinear().domain([area.start * most, most]).range([bottom, top]);
-    const key = area.svg.append("g").attr("class", "key"), high = (bottom - top) / SHADES.length;
-    key.selectAll("rect").data(SHADES).enter().append("rect").attr("x", left).attr("width", KEY)
-      .attr("y", (_, place) => bottom - (place + 1) * high).attr("height", high + 0.5).attr("fill", String);
-    const apart = [most, area.start * most];
-    for (const value of d3.ticks(...y.domain(), 5)) if (apart.every((other) => Math.abs(y(value) - y(other)) >= 2 * LABEL_HEIGHT)) apart.push(value);
-    key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(value) + 4)
+    const isBelow = isNarrow(), left = area.right + 10, top = HEIGHT + LABEL_HEIGHT, low = top + KEY + LABEL_HEIGHT;
+    const ends = isBelow ? [area.left, area.right - KEY] : [HEIGHT - MARGIN.bottom, MARGIN.top + LABEL_HEIGHT];
+    const at = d3.scaleLinear().domain([area.start * most, most]).range(ends), part = (ends[1] - ends[0]) / SHADES.length;
+    const key = area.svg.append("g").attr("class", "shades"), first = (place) => ends[0] + place * part;
+    if (isBelow) area.svg.attr("height", low + 24).attr("viewBox", `0 0 ${chart.clientWidth} ${low + 24}`);
+    key.selectAll("path").data(SHADES).enter().append("path").attr("stroke", String).attr("stroke-width", KEY)
+      .attr("d", (_, place) => (isBelow ? `M${first(place)},${top}h${part + 0.5}` : `M${left + KEY / 2},${first(place)}v${part - 0.5}`));
+    const apart = [most, area.start * most], least = (isBelow ? 4 : 2) * LABEL_HEIGHT;
+    for (const value of d3.ticks(...at.domain(), 5)) if (apart.every((other) => Math.abs(at(value) - at(other)) >= least)) apart.push(value);
+    key.selectAll("text").data(apart).enter().append("text").attr("text-anchor", isBelow ? "middle" : "start")
+      .attr("x", (value) => (isBelow ? at(value) : left + KEY + 4)).attr("y", (value) => (isBelow ? low - 6 : at(value) + 4))
       .text((value, place) => (place ? number : digits)(value));
-    key.append("text").attr("class", "title").attr("x", left + KEY + KEY_TEXT).attr("y", MARGIN.top).attr("text-anchor", "end").text(titleOf(name));
+    key.append("text").attr("class", "title").attr("x", isBelow ? area.right : left + KEY + KEY_TEXT).attr("y", isBelow ? low + 12 : MARGIN.top)
+      .attr("text-anchor", "end").text(titleOf(name));
   }
 
   // The point under the pointer, or one after another by the arrow keys; a click or Enter keeps its facts.
