@@ -19,7 +19,7 @@ from kernelsweep.judge.best.find import find_uses, of_reference
 from kernelsweep.publish.drawing.palette import map_colours, on_page
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.page.embed import Link
-from kernelsweep.publish.page.explorer import explorer_data
+from kernelsweep.publish.page.explorer import before_and_after, explorer_data
 from kernelsweep.publish.page.render import render
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import whole_address
@@ -107,17 +107,20 @@ def uses_of(name: str) -> list[dict[str, Any]]:
 RECORDED = ("bandwidth_bound", "histogram", "matmul", "warp_shuffle")
 
 
+def recorded_rows() -> list[dict[str, str]]:
+    with gzip.open(RECORDING / "measurements.csv.gz", "rt", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["study"] in RECORDED]
+
+
 @pytest.fixture(scope="module")
 def recorded_points() -> dict[str, Any]:
     """The points of recorded studies."""
-    with gzip.open(RECORDING / "measurements.csv.gz", "rt", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["study"] in RECORDED]
     studies = {}
     for name in RECORDED:
         data = recorded(name)
         known = {"names": data.kernel_names, "gridded": data.gridded, "uses": uses_of(name)}
         studies[name] = {**data.settings.values(), **known}
-    return explorer_data(studies, rows)
+    return explorer_data(studies, recorded_rows())
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +270,21 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     view_of(driver, recorded_page, "study=bandwidth_bound&kernels=vector_loads,last_block,work_counter")
     colours = all_of(driver, ".chart g[data-kernel][fill]", "fill")
     assert len({*colours}) == len(colours) == 3 and all_of(driver, "label:has(:checked) path", "fill") == colours
+
+
+def test_a_comparison_of_two_gpus_begins_with_a_kernel_on_both(driver: object, tmp_path: Path) -> None:
+    data = recorded("warp_shuffle")
+    keys = {f"{key}_{{}}{unit}": f"{key}{unit}" for key, unit in (("time", "_us"), ("status", ""), ("flags", ""))}
+    rows = [
+        row | {both.format(side): row[key] for both, key in keys.items() for side in ("before", "after")}
+        for row in recorded_rows()
+        if row["study"] == "warp_shuffle"
+    ]
+    known = {**data.settings.values(), "names": data.kernel_names, "gridded": data.gridded}
+    points = before_and_after({"warp_shuffle": known}, rows, ["warp_shuffle/shuffle"], "on another GPU")
+    view_of(driver, page_of(points, tmp_path / "page.html"), "")
+    assert {*all_of(driver, ".chart text[data-kernel]")} == {"shuffle", "shuffle on another GPU"}
+    assert all_of(driver, '[name="baseline"]', "value") == ["shuffle on another GPU"]
 
 
 def test_a_darker_cell_of_a_map_is_a_larger_number_as_in_the_figures(driver: object, recorded_page: Path) -> None:

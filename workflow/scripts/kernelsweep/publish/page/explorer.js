@@ -84,9 +84,7 @@
       const usualValue = axis.reference < 0 ? BEST : axis.values[axis.reference];
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
-    // Beside the version before an edit, the one after it: other kernels have baselines of their own.
-    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : study.usual;
-    const kernels = wanted.kernels === undefined ? usually
+    const kernels = wanted.kernels === undefined ? study.usual
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
     const baseline = one(wanted.baseline ?? study.baseline, study.kernels);

@@ -71,7 +71,8 @@ def before_and_after(
     first: dict[str, Any] = {}
     for name, kernel in (kernel.split("/") for kernel in kernels):
         if name in explored and f"{kernel} {before}" in explored[name]["kernels"]:
-            first.setdefault(name, explored[name] | {"baseline": f"{kernel} {before}"})
+            sides_of_kernel = [side.format(kernel) for side in sides.values()]
+            first.setdefault(name, explored[name] | {"baseline": sides_of_kernel[1], "usual": sides_of_kernel})
     return first | {name: {"baseline": None} | of_study for name, of_study in explored.items() if name not in first}
 
 
