@@ -108,6 +108,8 @@ def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> No
     for target in (targets.header, targets.profile, targets.sanitize):
         with pytest.raises(UserError, match=r"needs (times|an NVIDIA GPU)"):
             target(only)
+    with pytest.raises(UserError, match=r"^Name a view, .* figure --config view='explorer\?study=bandwidth_bound' "):
+        targets.figure(shipped)
     recorded = replace(shipped, platforms=["emulator", RECORDING], models={})
     headers = {f"results/{RECORDING}/best/{study}.h" for study in ("unrolling", "staged")}
     assert headers <= {*targets.header(recorded)}

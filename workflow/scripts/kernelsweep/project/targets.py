@@ -170,7 +170,9 @@ def header(project: Project) -> list[str]:
 
 def figure(project: Project) -> list[str]:
     """The figure of the explorer's view, or of the picture of accesses, that the configuration names."""
-    address = project.config.view
+    if not (address := project.config.view):
+        example = f"snakemake figure --config view='explorer?study={next(iter(project.studies))}' width=3.3"
+        raise UserError(f"Name a view, as the address of a page has it with its explorer open: {example}")
     picture = picture_in(address)
     view = {} if picture else read_view(address)
     study, step = picture or (view["study"], "")
