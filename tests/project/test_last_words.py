@@ -17,6 +17,7 @@ from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.base.logs import SAID, read_ending
+from kernelsweep.project import command
 from kernelsweep.project.last_words import LastWords
 from kernelsweep.project.time_left import TimeLeft
 
@@ -220,6 +221,16 @@ def test_a_run_needs_nothing_that_is_changed_in_snakemake(project: Path) -> None
     assert "\n  warp_shuffle" in listed.stdout and "jobs:" not in listed.stdout
     misspelt = snakemake(project, "warp_shufle", shares_builds=False)
     assert misspelt.returncode == 1 and "did you mean 'warp_shuffle'?" in misspelt.stdout
+
+
+def test_a_misspelt_command_is_named_where_no_study_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["kernelsweep", "chek", "x.cu"])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert capsys.readouterr().err == "There is no target 'chek'; did you mean 'check'?\n"
 
 
 def test_another_major_release_of_snakemake_is_a_warning(project: Path) -> None:

@@ -32,10 +32,10 @@ from shutil import get_terminal_size
 from typing import NoReturn
 
 from kernelsweep.base.logs import fitted
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path
-from kernelsweep.project.last_words import without_stack
+from kernelsweep.project.last_words import COMMANDS, without_stack
 
 
 def main() -> None:
@@ -92,8 +92,11 @@ def _run_snakemake(arguments: Sequence[str]) -> NoReturn:
     from snakemake import cli  # which takes a second
     from snakemake.logging import logger
 
-    from kernelsweep.study.settings import read_yaml
+    from kernelsweep.study.settings import read_yaml, study_names
 
+    # With studies, Snakemake's targets are known, and the last words have it.
+    if not study_names(Path.cwd()) and (guess := nearest(arguments[0], COMMANDS, similarity=0.75)):
+        raise UserError(f"There is no target {arguments[0]!r}{guess}")
     # Jobs run Snakemake and Python by their names.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     sys.argv = ["kernelsweep", "-s", str(HOME / "Snakefile"), *arguments]

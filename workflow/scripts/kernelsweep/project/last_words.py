@@ -33,7 +33,7 @@ OURS = {"is_of_kernelsweep": True}
 _HELP, _PAGES = "help", "make_page"
 
 # What only the installed command kernelsweep does.
-_COMMANDS = ("apply", "capture", "check", "ci", "new", "watch")
+COMMANDS = ("apply", "capture", "check", "ci", "new", "watch")
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
@@ -245,7 +245,7 @@ class LastWords(logging.Filter):
 
     def _unknown(self) -> str:
         """The sentence on a target that doesn't exist; "" where all that was asked for may be a file."""
-        known = sorted([*self._known(), *(_COMMANDS if sys.argv[0] == "kernelsweep" else ())])
+        known = sorted([*self._known(), *(COMMANDS if sys.argv[0] == "kernelsweep" else ())])
         unknown = [one for one in self._asked() if one not in known and "/" not in one and not Path(one).is_file()]
         others = f". Targets are {', '.join(known)}, and the path of every result."
         return fitted("\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown))
