@@ -82,6 +82,7 @@ with logged(snakemake):
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
     }
     page.write_text(comparison_page(verdict[0], summary, explored, **content), encoding="utf-8")
-    answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page)
+    told = proof_errors(proofs, failed=summary["failed"])
+    answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page, told)
     answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -277,21 +277,23 @@ def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
     return grouped((point for point in others if point.note != TAKEN_BACK), lambda point: point.note)
 
 
-def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page: str) -> Answer:
+def comparison_answer(
+    summary: Mapping[str, Any], fail_on: str, text: str, page: str, failed_proofs: Sequence[str] = ()
+) -> Answer:
     """What a comparison says at its end: its verdict.
 
     It fails if results became wrong, if a kernel's proof failed, or by `fail_on` if kernels became slower or, on the
     emulator, count more.
 
-    summary  the content of comparison.json
-    text     the file comparison.md
+    summary        the content of comparison.json
+    text           the file comparison.md
+    failed_proofs  sentences of what checks found, besides wrong results that the summary has
     """
     proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
     lines, more = summary["verdict"][:VERDICT_LINES], summary["verdict"][VERDICT_LINES:]
     lines = [*lines, *([f"... {len(more)} more lines are on the page."] if more else []), *proven]
     lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in lines]
-    told = tuple(f"The check of {kernel} failed: result (" for kernel in summary["failed"])
-    errors = [error for error in summary["failed_proofs"] if not error.startswith(told)]
+    errors = [*failed_proofs]
     if summary["failed"]:
         errors = [lines.pop(0), *errors, f"Right before and not now: {', '.join(summary['failed'])}. See {text}."]
     worse = {
@@ -303,5 +305,5 @@ def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page:
         errors.append("After correcting a kernel, repeat the command.")
     elif words and fail_on == SLOWER:
         errors = [f"{words} (compare.fail_on is slower). See {text}."]
-    is_nothing = not errors and lines[0].startswith("Nothing to compare")
+    is_nothing = not (errors or summary["kernels"] or summary["counted"])
     return Answer("\n".join(lines), errors, page, "edit a kernel, then the same command" if is_nothing else "")
