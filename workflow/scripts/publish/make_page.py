@@ -51,7 +51,6 @@ with logged(snakemake):
         title=f"{plan.title} – {device['name']}",
         index=link(Path(plan.index), base),
         platform=parts_of(snakemake.wildcards.scope)[0],
-        has_clock=has_times(device),
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured": day} if day else {}),
         answers=status["studies"],
