@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -82,6 +83,15 @@ def test_every_study_has_its_steps_and_tables(study: str) -> None:
     assert all((f"| `{kernel}`" in text) is not data.compares_outputs for kernel in table["kernel"])
     for of_paper in (short_text(table, data), best_table(data), counters_table(data)):
         assert as_latex(of_paper)
+
+
+def test_a_cell_has_one_number_of_what_its_row_is() -> None:
+    for study, is_float in (("unrolling", False), ("stepwise", True)):
+        text = as_markdown(table_text(study_table(recorded(study)), recorded(study)))
+        timed, counters, *_ = text.split("\n### ")
+        # Of an integer sum, the errors of other points say nothing; what is published has a table of its own.
+        assert ("largest error" in timed) is is_float
+        assert not re.search(r"\d \*\d", counters) and "<details><summary>What each column means</summary>" in counters
 
 
 def test_a_time_that_may_be_the_same_is_no_gain() -> None:

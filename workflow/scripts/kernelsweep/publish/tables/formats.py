@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas
@@ -52,6 +52,7 @@ class TableText:
     kernels      the first column, one kernel a row; () if `first` is it
     columns      the others
     explanation  what the columns hold
+    words        what the columns' names mean; in Markdown, it unfolds
     marks        in Markdown, each row's footnote numbers, from 1
     notes        the footnotes
     below        more tables, each under a title of its own
@@ -63,6 +64,7 @@ class TableText:
     kernels: Sequence[str]
     columns: Sequence[Column]
     explanation: str
+    words: Mapping[str, str] = field(default_factory=dict)
     marks: Sequence[Sequence[int]] = ()
     notes: Sequence[str] = ()
     below: Sequence[TableText] = ()
@@ -111,7 +113,9 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
     # Names alone say nothing.
     table = [markdown_table(heads, rows), ""] if text.columns or text.notes else []
     notes += [""] if notes else []
-    return [f"{heading} {text.title}", "", text.provenance, "", *table, *notes, text.explanation, ""]
+    words = [f"- {word}: {meaning}" for word, meaning in text.words.items()]
+    words = ["<details><summary>What each column means</summary>", "", *words, "", "</details>", ""] if words else []
+    return [f"{heading} {text.title}", "", text.provenance, "", *table, *notes, text.explanation, "", *words]
 
 
 def as_latex(text: TableText | str) -> str:
@@ -134,6 +138,7 @@ def as_latex(text: TableText | str) -> str:
     environment = "table*" if sum(widths) > MOST_LETTERS else "table"
     cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(text.columns, kinds, strict=True)]
     rows = [*map(" & ".join, zip(names, *cells, strict=True))]
+    words = [f"{word}: {meaning}" for word, meaning in text.words.items()]
     # Rows of several lines need more room between them.
     below = r"\\ \addlinespace[2pt]" if any(STACK in row for row in rows) else r"\\"
     return "\n".join(
@@ -155,7 +160,7 @@ def as_latex(text: TableText | str) -> str:
             r"  \end{tabular}",
             r"  }",
             "",
-            rf"  \smallskip {escape(text.explanation)}",
+            rf"  \smallskip {escape(' '.join([*words, text.explanation]))}",
             rf"\end{{{environment}}}",
             "",
         ]

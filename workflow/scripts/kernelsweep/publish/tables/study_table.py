@@ -109,7 +109,8 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                  can't be told apart from the fastest
       relative_error             of the point, against the exactly rounded sum; NaN but for floats
       error_share_low, error_share_high
-                                 the least and the most of the kernel's whole sweep, as in measurements.csv
+                                 the least and the most of the kernel's whole sweep, as in measurements.csv; on a
+                                 platform with times, of the reference's element type alone
       bit_identical_points, repeated_points
                                  floating-point points of the whole sweep: those whose repeated runs left the same bits,
                                  and all that were repeated
@@ -164,6 +165,8 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
     rows = data.measurements[data.measurements["kernel"] == kernel]
     counts = rows["status"].value_counts()
     failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
+    dtype = data.settings.reference.get("dtype") if data.has_times else None
+    errors = (rows[rows["dtype"] == dtype] if dtype else rows)["error_share"]
     proof = data.proofs.get(kernel)
     # Properties of the kernel hold even if the sweep has no row at the point.
     flags = {UNDEFINED_BEHAVIOUR: undefined_kernels(rows), EDITED: flagged_kernels(rows, EDITED)}
@@ -174,8 +177,8 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
         "status": NOT_MEASURED,
         **dict.fromkeys(("peak_of", "work", "as_fast", "message"), ""),
         "flags": " ".join(flag for flag, kernels in flags.items() if kernel in kernels),
-        "error_share_low": rows["error_share"].min(),
-        "error_share_high": rows["error_share"].max(),
+        "error_share_low": errors.min(),
+        "error_share_high": errors.max(),
         "bit_identical_points": (rows["bit_identical"] == "yes").sum(),
         "repeated_points": rows["bit_identical"].isin(["yes", "no"]).sum(),
         "points_right": counts.get("ok", 0),

@@ -63,7 +63,7 @@ _IN_ITALICS = (
     "Italics: published numbers, with device and source. A published speedup is over that source's first step."
 )
 
-# With more axes, a row of the table has one column for all.
+# With more axes, several share a column.
 _MOST_AXES = 5
 # Ties beyond the closest are counted: a table's column has little room.
 _MOST_TIES = 2
@@ -89,7 +89,7 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
         explanation=" ".join(_explanation(table, columns, data)),
         below=[
             *(() if is_timed else _beside_steps(table, data)),
-            *_counters(data, published_columns(data)),
+            *_counters(data),
             *published_tables(data.published),
         ],
     )
@@ -125,10 +125,12 @@ def _axes(data: StudyData) -> list[str]:
 
 
 def _step_columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
-    """A column per axis; one for all where they are so many that a page has no room."""
+    """A column per axis; of many, one per word for several, such as block=32×16."""
     if len(axes := _axes(data)) > _MOST_AXES:
         known = [{axis: row[axis] for axis in axes if pandas.notna(row[axis])} for _, row in table.iterrows()]
-        yield Column("configuration", [configuration_words(values) or EMPTY for values in known], right=False)
+        words = [dict(word.split("=") for word in configuration_words(values).split()) for values in known]
+        for name in dict.fromkeys(name for of_row in words for name in of_row):
+            yield Column(name, [of_row.get(name, EMPTY) for of_row in words])
         return
     for axis in axes:
         cells = [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]]
@@ -148,7 +150,9 @@ def _of_points(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
     yield Column("speedup", _ratios(table["speedup"]))
     yield from _published_columns(table, data)
-    yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
+    nearest = {*table["peak_of"]} - {""}
+    if not nearest or "memory" in nearest:
+        yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
     yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
     for limit in data.settings.limits:
         yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
@@ -169,10 +173,8 @@ def _of_sweep(table: pandas.DataFrame, of_all: str) -> Iterable[Column]:
 
     of_all  what their heads say of it, beside columns of one point
     """
-    ends = zip(table["error_share_low"], table["error_share_high"], strict=True)
-    percent = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
-    shares = [f"{low}%" if f"{low}%" == high else text for text in percent for low, _, high in [text.partition("–")]]
-    yield Column(f"error, of what is allowed{of_all}", shares)
+    shares = [EMPTY if pandas.isna(share) else f"{100 * share:.2g}%" for share in table["error_share_high"]]
+    yield Column(f"largest error, of what is allowed{of_all}", shares)
     if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
         yield Column(f"right{of_all}", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
@@ -258,27 +260,22 @@ def _peaks(data: StudyData) -> list[str]:
 # Counters
 
 
-def _counters(data: StudyData, published: Sequence[PublishedColumn]) -> list[TableText]:
+def _counters(data: StudyData) -> list[TableText]:
     """The hardware metrics of a study's steps; none if they have not been collected."""
     metrics, steps = step_metrics(data), data.steps
     if not (names := shown_metrics(data, metrics)):
         return []
     named = metrics[metrics["metric"].isin(names)]
     who = sources(named, data.device)
-    columns = [
-        _counter(metrics, name, [column for column in published if column.quantity == name], len(steps))
-        for name in names
-    ]
+    columns = [_counter(metrics, name, len(steps)) for name in names]
     constant = [column for column in columns if len({*column.cells}) == 1 < len(steps)]
     names = [name for name, column in zip(names, columns, strict=True) if column not in constant]
     columns = [column for column in columns if column not in constant]
     varied = varied_axes([step.axes for step in steps])
     columns = [*(Column(axis, [str(step.axes[axis]) for step in steps]) for axis in varied), *columns]
     definitions = data.metrics.definitions
-    texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in names]
-    texts.append("Counters come from separate runs at the reference point, because collecting them slows a kernel.")
+    texts = ["Counters come from separate runs at the reference point, because collecting them slows a kernel."]
     texts += [f"{column.cells[0]} at each step: {column.header}." for column in constant]
-    texts += [_IN_ITALICS] if any("*" in column.header for column in columns) else []
     marks, notes = _numbered([_messages(named, number) for number in range(len(steps))])
     return [
         TableText(
@@ -289,19 +286,15 @@ def _counters(data: StudyData, published: Sequence[PublishedColumn]) -> list[Tab
             columns=columns,
             notes=notes,
             explanation=" ".join(texts),
+            words={f"{title(name)[:1].upper()}{title(name)[1:]}": definitions[name]["meaning"] for name in names},
         )
     ]
 
 
-def _counter(metrics: pandas.DataFrame, name: str, published: Sequence[PublishedColumn], steps: int) -> Column:
-    """A metric's column, with what is published of it beside each value."""
+def _counter(metrics: pandas.DataFrame, name: str, steps: int) -> Column:
+    """A metric's column."""
     values, unit = by_step(metrics, name, steps), unit_of(metrics, name)
-    ours = numbers(values, 2 if unit == "%" else decimals(values.abs().max()))
-    # A narrow column: the source is named above.
-    units = [f", {one.first.unit}" if one.first.unit != unit else "" for one in published]
-    heads = [f"*{one.first.device}{of}*" for one, of in zip(published, units, strict=True)]
-    cells = zip(ours, *(one.cells for one in published), strict=True)
-    return Column(" ".join([heading(name, unit), *heads]), list(map(" ".join, cells)))
+    return Column(heading(name, unit), numbers(values, 2 if unit == "%" else decimals(values.abs().max())))
 
 
 def _messages(metrics: pandas.DataFrame, step: int) -> list[str]:
@@ -373,7 +366,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
 
 def counters_table(data: StudyData) -> TableText | str:
     """The hardware metrics of a study's steps, for a column of a paper; or why there are none."""
-    if not (counters := _counters(data, ())):
+    if not (counters := _counters(data)):
         return "No counters were collected for this study."
     (table,) = counters
     columns = [replace(column, header=_narrow(column.header)) for column in table.columns]
