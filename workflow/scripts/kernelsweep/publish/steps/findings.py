@@ -12,7 +12,7 @@ from kernelsweep.base.groups import grouped
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
-from kernelsweep.judge.data.words import place_text, point_text, reference_text, values_text
+from kernelsweep.judge.data.words import configuration_words, place_text, point_text, reference_text
 from kernelsweep.publish.steps.moved import moved_text
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, story_of
@@ -51,7 +51,7 @@ def _step(
         "label": step.label,
         "findings": _published(data, steps, number, place),
         "picture": accesses[number]["file"] if number in accesses else "",
-        "pictured": _pictured(data, accesses[number]["point"]) if number in accesses else "",
+        "pictured": _pictured(data, step.kernel, accesses[number]["point"]) if number in accesses else "",
         "base": "",
         "at": "",
     }
@@ -71,13 +71,18 @@ def _place(data: StudyData) -> str:
     if data.compares_outputs or not numbers:
         return ""
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    return f"{' and '.join(numbers).capitalize()}: at {where}."
+    fixed = ". Each step has a fixed configuration: the answer has the fastest" if data.steps else ""
+    return f"{' and '.join(numbers).capitalize()}: at {where}{fixed}."
 
 
-def _pictured(data: StudyData, point: Mapping[str, Any]) -> str:
-    """The size and the configuration of a picture's point."""
-    axes = [*size_axes(data.settings), *kernel_axes(data.settings)]
-    return values_text({axis: {point[axis]} for axis in axes if point.get(axis) is not None})
+def _pictured(data: StudyData, kernel: str, point: Mapping[str, Any]) -> str:
+    """The size of a picture's point, and its configuration on the axes on which there is a choice."""
+    chosen = kernel_axes(data.settings) if data.steps else _own_axes(data, kernel)
+    values = {axis: point[axis] for axis in chosen if point.get(axis) is not None}
+    places = {axis: point[axis] for axis in size_axes(data.settings)}
+    if "block_size" in values:
+        places["block_size"] = values.pop("block_size")
+    return ", ".join(filter(None, [place_text(places), configuration_words(values)]))
 
 
 def _base(steps: Sequence[StoryRow], number: int, named: Mapping[str, Sequence[str]]) -> int | None:
