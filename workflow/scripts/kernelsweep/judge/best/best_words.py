@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -42,17 +42,26 @@ def some_of(texts: Sequence[str], most: int) -> str:
     return "; ".join([*texts[:most], *([f"{len(texts) - most} more"] if len(texts) > most else [])])
 
 
-def configuration_text(configuration: Configuration, beside: Configuration | None = None) -> str:
+def configuration_text(
+    configuration: Configuration, beside: Configuration | None = None, fixed: Collection[str] = ()
+) -> str:
     """A configuration in short: `256 × 8 in 1,056 blocks`, on a study's own axes `tile=64×32 rows=8`; "" without axes.
 
-    Of own axes, those are named whose values differ from the configuration `beside` it.
+    Of own axes, those are named that are not `fixed`, and whose values differ from the configuration `beside` it.
     """
     values, others = configuration.parameters, beside.parameters if beside else {}
     if {"block_size", "unroll"} <= set(values) <= {"block_size", "unroll", "grid_size"}:
         grid = values.get("grid_size")
         blocks = "as many blocks as needed" if grid == LARGEST_GRID else f"{grid or 0:,} blocks"
         return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {blocks}")
-    return configuration_words({axis: value for axis, value in values.items() if others.get(axis) != value})
+    named = {axis: value for axis, value in values.items() if others.get(axis) != value and axis not in fixed}
+    return configuration_words(named)
+
+
+def _fixed(kernel: str, study: StudySettings) -> set[str]:
+    """The axes on which a kernel has one value, so that no choice is made."""
+    own = next((one.axes for one in study.kernels if one.name == kernel), {})
+    return {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -90,10 +99,13 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "is_refined": not use.everywhere and use.kind in refined,
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
-            "configuration": configuration_text(use.configuration)
+            "configuration": configuration_text(use.configuration, fixed=_fixed(use.kernel, study))
             + (f" at {sizes_text(last, study)}; {len(others)} others at smaller sizes" if others else ""),
-            "smaller": [f"{configuration_text(one.configuration)} at {sizes_text(one, study)}" for one in others],
-            "ties": tied_text(use, _FEW_TIES),
+            "smaller": [
+                f"{configuration_text(one.configuration, fixed=_fixed(one.kernel, study))} at {sizes_text(one, study)}"
+                for one in others
+            ],
+            "ties": tied_text(use, _FEW_TIES, study),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
             "average": f"{use.mean:.1%}",
@@ -120,10 +132,15 @@ def _joined(uses: Sequence[Use]) -> Use:
     return replace(uses[-1], sizes=sizes, worst=max(use.worst for use in uses), mean=lost, ties=())
 
 
-def tied_text(use: Use, most: int = MOST_TIES) -> str:
-    """What takes as long at each of the sizes, and the number of the others; "" for nothing."""
+def tied_text(use: Use, most: int = MOST_TIES, study: StudySettings | None = None) -> str:
+    """What takes as long at each of the sizes, and the number of the others; "" for nothing.
+
+    study  whose axes without a choice are left out
+    """
     kernels = ["" if tie.kernel == use.kernel else f"{tie.kernel} " for tie in use.ties]
-    configurations = [configuration_text(tie.configuration) for tie in use.ties]
+    configurations = [
+        configuration_text(tie.configuration, fixed=_fixed(tie.kernel, study) if study else ()) for tie in use.ties
+    ]
     return some_of(list(map("".join, zip(kernels, configurations, strict=True))), most)
 
 
