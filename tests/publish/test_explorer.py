@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from kernelsweep.publish.drawing.palette import map_colours, on_page
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import before_and_after, explorer_data
-from kernelsweep.publish.page.render import render
+from kernelsweep.publish.page.render import Section, render
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import whole_address
 from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns
@@ -129,8 +130,8 @@ def recorded_page(recorded_points: dict[str, Any], tmp_path_factory: pytest.Temp
     return page_of(recorded_points, tmp_path_factory.mktemp("recorded") / "page.html")
 
 
-def page_of(points: dict[str, Any], file: Path) -> Path:
-    empty: dict[str, Any] = {name: [] for name in ("studies", "chapters", "files")}
+def page_of(points: dict[str, Any], file: Path, studies: Sequence[Section] = ()) -> Path:
+    empty: dict[str, Any] = {"studies": studies, **{name: [] for name in ("chapters", "files")}}
     empty |= {"answers": {}, "facts": {}, "settings": {}, **dict.fromkeys(("failed", "summary", "words", "made"), "")}
     page = render(title="Points", points=points, index=Link("index.html", ""), platform="", left_out=0, **empty)
     file.write_text(page, encoding="utf-8")
@@ -285,6 +286,33 @@ def test_a_comparison_of_two_gpus_begins_with_a_kernel_on_both(driver: object, t
     view_of(driver, page_of(points, tmp_path / "page.html"), "")
     assert {*all_of(driver, ".chart text[data-kernel]")} == {"shuffle", "shuffle on another GPU"}
     assert all_of(driver, '[name="baseline"]', "value") == ["shuffle on another GPU"]
+
+
+def test_on_a_phone_studies_unfold_and_paper_has_what_was_open(driver: object, tmp_path: Path) -> None:
+    from chromium import open_page
+
+    parts = {"Why": "<p>because</p>", "All numbers": "<p>0.5</p><h3>Counters</h3><p>32</p>"}
+    studies = [Section(name, name, parts, {}, description=f"about {name}") for name in ("one", "two")]
+    page = page_of({}, tmp_path / "page.html", studies)
+
+    def shown(wanted: str) -> bool:
+        found = driver.find_elements("xpath", f"//p[text()='{wanted}']|//h3[text()='{wanted}']")
+        return any(driver.execute_script("return arguments[0].checkVisibility()", one) for one in found)
+
+    open_page(driver, page, 390)
+    driver.refresh()
+    assert not shown("about one") and not shown("about two")
+    # A link from the answer opens its study.
+    driver.get(f"{page.as_uri()}#study-two")
+    assert shown("about two") and not shown("about one")
+    open_page(driver, page, 1440)
+    driver.refresh()
+    assert shown("about one") and not shown("0.5")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert [shown(wanted) for wanted in ("about one", "0.5", "Counters", "because")] == [True, True, False, False]
+    driver.execute_script("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    assert shown("Counters") and shown("because")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_a_darker_cell_of_a_map_is_a_larger_number_as_in_the_figures(driver: object, recorded_page: Path) -> None:

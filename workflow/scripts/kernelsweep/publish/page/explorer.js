@@ -17,7 +17,7 @@
   // are too near.
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
-  // A narrower chart has its names below it.
+  // A narrower chart has no names at its lines.
   const NARROW = 520;
   // Between the points of two kernels.
   const BESIDE = 7;
@@ -146,7 +146,7 @@
       const box = create("input", { type: "checkbox", value: kernel, checked: chosen.includes(kernel), onchange: choose });
       const mark = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
       mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60)).attr("fill", colour(place));
-      const label = create("label", {}, box, mark.node(), study.names[place] + (study.undefined.includes(kernel) ? " †" : ""));
+      const label = create("label", {}, box, mark.node(), create("span", {}, ...`${study.names[place]}${study.undefined.includes(kernel) ? " †" : ""}`.split(/(?<=_)/).flatMap((part) => [part, create("wbr")])));
       label.onpointerenter = () => emphasise(place);
       label.onpointerleave = () => emphasise(null);
       return label;
@@ -291,27 +291,27 @@
   const isNarrow = () => chart.clientWidth < NARROW;
   const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
 
-  // Names at the lines' ends, moved apart, with a line to what is not beside them; or below the chart.
+  // Names at the lines' ends, moved apart, with a line to what is not beside them. Of a narrow chart, the list of kernels
+  // is the key.
   function endLabels({ svg, right }, marks) {
+    if (isNarrow()) return;
     const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
       const at = d3.greatest(ofKernel, (mark) => mark.x);
       return { kernel, at, y: at.y };
     });
     ends.sort((a, b) => a.at.y - b.at.y);
-    const isBelow = isNarrow(), x = isBelow ? MARGIN.left : right - 6;
-    let last = isBelow ? HEIGHT : -Infinity;
-    for (const end of ends) last = end.y = Math.max(isBelow ? 0 : end.y, last + LABEL_HEIGHT);
-    if (isBelow) svg.attr("height", last + LABEL_HEIGHT).attr("viewBox", `0 0 ${chart.clientWidth} ${last + LABEL_HEIGHT}`);
+    const x = right - 6;
+    let last = -Infinity;
+    for (const end of ends) last = end.y = Math.max(end.y, last + LABEL_HEIGHT);
     last = HEIGHT - MARGIN.bottom;
-    for (const end of isBelow ? [] : ends.reverse()) {
+    for (const end of ends.reverse()) {
       end.y = Math.min(end.y, last);
       last = end.y - LABEL_HEIGHT;
     }
     const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
     names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
       .style("fill", (end) => colour(end.kernel)).text((end) => study.names[end.kernel]);
-    if (isBelow) names.append("path").attr("transform", (end) => `translate(${x - 12},${end.y})`).attr("d", (end) => symbol(end.kernel, 48)).attr("fill", (end) => colour(end.kernel));
-    else names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 || end.at.x < right - 20).append("path").attr("class", "leader")
+    names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 || end.at.x < right - 20).append("path").attr("class", "leader")
       .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
   }
 

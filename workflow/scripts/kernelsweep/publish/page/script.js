@@ -86,6 +86,20 @@ for (const group of document.querySelectorAll("nav, figure, section > p.files, .
 const scrolling = document.querySelectorAll(".table, .drawing");
 new ResizeObserver(() => scrolling.forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; })).observe(document.body);
 
+// On a phone, each of several studies is its heading and its finding; the rest unfolds.
+if (matchMedia("(max-width: 30rem)").matches && document.querySelectorAll("section[id^=study-]").length > 1) {
+  for (const part of document.querySelectorAll("section:is([id^=study-], [id^=chapter-])")) {
+    const fold = document.createElement("details"), summary = document.createElement("summary");
+    fold.className = "study";
+    summary.append(...part.querySelectorAll(":scope > h2, :scope > .finding"));
+    fold.append(summary, ...part.childNodes);
+    part.append(fold);
+  }
+  const unfold = () => document.getElementById(location.hash.slice(1))?.closest("section")?.querySelector(":scope > .study")?.setAttribute("open", "");
+  addEventListener("hashchange", unfold);
+  unfold();
+}
+
 // Figures open large. Without this script their links lead to the SVG files.
 
 const dialog = document.getElementById("large");
