@@ -70,7 +70,9 @@ def test_the_ladder_has_hollow_marks_of_published_speedups_and_dots_of_ours_alon
         dots = [dots for dots in axes.collections if not isinstance(dots, LineCollection)]
         assert sum(len(some.get_offsets()) for some in dots) == (6 if has_ours else 0)
         value = next(text for text in axes.texts if "×" in text.get_text())
-        expected = ("67.25 µs, 1.00×", palette.INK) if has_ours else ("255.6 µs, 1.00×", palette.GREY)
+        expected = (
+            ("67.25 µs\u2007\u20071.00×", palette.INK) if has_ours else ("255.6 µs\u2007\u20071.00×", palette.GREY)
+        )
         assert (value.get_text(), value.get_color()) == expected
 
 

@@ -49,5 +49,6 @@ def row_panel(
     right = 1 + (margins.right - EDGE_IN) / size_in(axes)[0]
     for place, high, head, group, value in zip(places, rows_in, heads, groups, values, strict=True):
         axes.text(right, place, value, color=colour, **at)
-        axes.text(-0.02, place - high / 2 - 0.4 * HEAD_IN, group * head, weight="bold", **at)
+        edge = (EDGE_IN - margins.left) / size_in(axes)[0]
+        axes.text(edge, place - high / 2 - 0.4 * HEAD_IN, group * head, weight="bold", **at | {"ha": "left"})
     return figure, axes, places

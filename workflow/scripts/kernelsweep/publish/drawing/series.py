@@ -22,7 +22,8 @@ from kernelsweep.publish.figure_files import GAIN, PEAK_SHARE
 HEADROOM, AROUND, AROUND_ONE = 1.08, 1.02, 1.5
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks. Values that are nearer
 # than the factor may have none of these between them.
-TICKS, TICKS_ACROSS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)), 2.0
+TICKS: Sequence[Sequence[float]] = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]
+TICKS_ACROSS = 2.0
 # The least room per tick; the distance of a name from its line's end, and the gap below a name.
 TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
 

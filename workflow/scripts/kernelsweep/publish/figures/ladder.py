@@ -20,11 +20,13 @@ from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
 from kernelsweep.publish.swept_axes import kernel_colours, no_times
-from kernelsweep.publish.tables.study_table import RIVAL_ROW
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW
 
 DOT_PT = 4.6
-# The marks of published numbers, by source: hollow, and wide enough to be seen around a dot.
-HOLLOW_PT, HOLLOW = 6.0, "D^sv"
+# The marks of rows by their kind, with their words.
+MARKS = {KERNEL_ROW: ("o", "kernel"), RIVAL_ROW: ("s", "library, dashed: the fastest"), LIMIT_ROW: ("P", "limit")}
+# Published numbers' marks, by source: hollow, and wide enough to be seen around a dot; one's room in the legend.
+HOLLOW_PT, HOLLOW, MARK_IN = 6.0, "D^sv", 0.4
 
 
 @style.styled
@@ -33,33 +35,44 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     ladder = ladder_of(data)
     if not ladder.has_times and not ladder.published:
         return empty_drawing(width, *texts_of(ladder), no_times(data))
-    legend_in = style.LINE_IN * (len(ladder.published) + ladder.has_times) + GAP_IN if ladder.published else 0.05
+    kinds = [kind for kind in MARKS if (ladder.table["kind"] == kind).any()] if ladder.has_times else []
+    words = [MARKS[kind][1] for kind in kinds]
+    if ladder.published and kinds:
+        words[0] = data.device["name"]
+    words += [f"published: {column.origin}" for column in ladder.published]
+    has_room = sum(style.text_in(text) + MARK_IN for text in words) < width
+    legend_in = style.LINE_IN * (1 if has_room else len(words)) + GAP_IN if len(words) > 1 or ladder.published else 0.05
     colour = palette.INK if ladder.has_times else palette.GREY
-    of_rows = [*ladder.table["name"]], [*ladder.table["group"]], ladder.values(is_narrow(width))
+    of_rows = [*ladder.table["name"]], ladder.heads, ladder.values(is_narrow(width))
     figure, axes, places = row_panel(width, *of_rows, legend_in, colour)
     rows = ladder.table.assign(place=places)
-    handles = [_draw_dots(axes, rows, data)] if ladder.has_times else []
+    if ladder.has_times:
+        _draw_dots(axes, rows, data)
+    look: Any = {"ls": "", "ms": DOT_PT, "color": palette.INK}
+    handles = [Line2D([], [], marker=MARKS[kind][0], **look) for kind in kinds]
     for column, marker in zip(ladder.published, itertools.cycle(HOLLOW)):
-        look: Any = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": palette.GREY, "mew": 0.9}
-        handles += axes.plot(rows[column.name], places, label=f"published: {column.origin}", **look)
+        look = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": palette.GREY, "mew": 0.9}
+        handles += axes.plot(rows[column.name], places, **look)
     for _, of_group in rows.groupby("group"):
         ends = (of_group["place"].min() - style.LINE_IN, of_group["place"].max() + style.LINE_IN)
         if (best := of_group.loc[of_group["kind"] == RIVAL_ROW, "shown"].max()) == best:
             axes.vlines(best, *ends, color=palette.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
     scale_log(axes)
     axes.set(xlabel=ladder.label, ylabel="")
-    if ladder.published:
-        figure.legend(handles=handles, loc="upper left", frameon=False, borderpad=0.2, handlelength=1, labelspacing=0.2)
+    if len(words) > 1 or ladder.published:
+        look = {"frameon": False, "borderpad": 0.2, "handlelength": 1, "labelspacing": 0.2}
+        figure.legend(handles, words, loc="upper left", ncols=len(words) if has_room else 1, **look)
     return Drawing(figure, *texts_of(ladder), rows=rows.drop(columns=["place", "name"]))
 
 
-def _draw_dots(axes: Axes, rows: pandas.DataFrame, data: StudyData) -> Line2D:
+def _draw_dots(axes: Axes, rows: pandas.DataFrame, data: StudyData) -> None:
     """A dot for each row with a time, hollow where its behaviour is undefined, and a line to it from the first."""
     timed = rows[rows["shown"].notna()]
     first = timed["shown"].head(1).sum()
     axes.hlines(timed["place"], first, timed["shown"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
     colours = timed["kernel"].map(kernel_colours(data))
     axes.hlines(timed["place"], timed["low"], timed["high"], color=colours, linewidth=1.0)
-    look: Any = {"s": DOT_PT**2, "edgecolors": colours, "linewidths": 0.9, "zorder": 3}
-    axes.scatter(timed["shown"], timed["place"], c=colours.mask(timed["is_undefined"], palette.WHITE), **look)
-    return Line2D([], [], ls="", marker="o", ms=DOT_PT, color=palette.INK, label=data.device["name"])
+    timed = timed.assign(edge=colours, face=colours.mask(timed["is_undefined"], palette.WHITE))
+    for kind, some in timed.groupby("kind", sort=False):
+        look: Any = {"marker": MARKS[str(kind)][0], "s": DOT_PT**2, "linewidths": 0.9, "zorder": 3}
+        axes.scatter(some["shown"], some["place"], c=some["face"], edgecolors=[*some["edge"]], **look)

@@ -29,13 +29,15 @@ from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.swept_axes import place_caption
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.published_text import PublishedColumn
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, RIVAL_ROW, published_columns, study_table
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW, published_columns, study_table
 from kernelsweep.results import PROOF_FAILED
 
 # The columns of a quantity with its interval.
 OF_TIME, OF_SPEEDUP = ("time_us", "time_low_us", "time_high_us"), ("speedup", "speedup_low", "speedup_high")
 
 ENDS = ("shown", "low", "high")
+# As wide as a digit.
+FIGURE_SPACE = "\u2007"
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,20 @@ class Ladder:
             gains = self.table[self.published[0].name]
             number = self.published[0].first
             times = self.table.get(f"published_time_us {number.source} ({number.device})", gains * nan)
-        words = []
-        for time, gain in zip(times, gains, strict=True):
-            is_shown = time == time and not (is_narrow and gain == gain)
-            texts = [f"{four_digits(time)} µs" * is_shown, f"{gain:.{2 if gain < 10 else 1}f}×" if gain == gain else ""]
-            words.append(", ".join(filter(None, texts)))
+        words, gain_texts = [], [f"{gain:.{2 if gain < 10 else 1}f}×" if gain == gain else "" for gain in gains]
+        most = max(map(len, gain_texts))
+        for time, gain in zip(times, gain_texts, strict=True):
+            is_shown = time == time and not (is_narrow and gain)
+            texts = [f"{four_digits(time)} µs" * is_shown, gain and gain.rjust(most, FIGURE_SPACE)]
+            words.append((FIGURE_SPACE * 2).join(filter(None, texts)))
         return words
+
+    @property
+    def heads(self) -> list[str]:
+        """Each row's group in words: where the first step's is another one, with that."""
+        own = self.table["group"].iloc[0]
+        over = f": over {self.first} in {own}" * (self.quantity == OF_SPEEDUP[0])
+        return [f"{group}{over}" if group != own else group for group in self.table["group"]]
 
 
 def ladder_of(data: StudyData) -> Ladder:
@@ -188,7 +198,9 @@ def _caption(ladder: Ladder) -> str:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
     texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
-    texts += ["Dashed: the fastest library."] if (ladder.table["kind"] == RIVAL_ROW).any() else []
+    kinds = {*ladder.table["kind"]}
+    texts += ["Squares: libraries, the fastest dashed."] if RIVAL_ROW in kinds else []
+    texts += ["Crosses: limits, which do a part of the work."] if LIMIT_ROW in kinds else []
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
     texts += ["Hollow dots and " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []
     return " ".join(texts)

@@ -176,9 +176,12 @@ def _cell(text: str, kind: str, look: str = "%s") -> str:
 
 
 def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:
-    """A text broken behind one of these signs into lines of at most so many letters, if its parts allow."""
+    """A text broken behind one of these signs into lines of at most so many letters, if its parts allow.
+
+    Words in brackets stay together.
+    """
     lines = [""]
-    for part in re.findall(f"[^{signs}]*[{signs}]|[^{signs}]+", text):
+    for part in re.findall(rf"[^{signs}(]*[{signs}]|\([^)]*\)|[^{signs}]+", text):
         if lines[-1] and len(lines[-1] + part) > letters:
             lines.append("")
         lines[-1] += part
