@@ -52,7 +52,8 @@ class Swept:
     @property
     def label(self) -> str:
         """The quantity for readers."""
-        return self.data.settings.figure_axes.get(self.figure, {}).get("label") or QUANTITIES[self.quantity]
+        label = self.data.settings.figure_axes.get(self.figure, {}).get("label") or QUANTITIES[self.quantity]
+        return swept_axes.peak_label(self.rows, label) if self.quantity == PEAK_SHARE else label
 
     def axis_text(self, axis: str) -> str:
         """An axis for readers."""

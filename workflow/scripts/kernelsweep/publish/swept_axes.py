@@ -130,8 +130,9 @@ def varied_sizes(data: StudyData) -> list[str]:
 
 
 def axis_text(data: StudyData, axis: str) -> str:
-    """An axis for readers: as the study's file calls it."""
-    return title_of(axis, data.settings.titles)
+    """An axis for readers: as the study's file calls it; of blocks, with the number of multiprocessors."""
+    text = title_of(axis, data.settings.titles)
+    return f"{text} (on {data.device['multiprocessors']} multiprocessors)" if text == AXIS_TITLES["grid_size"] else text
 
 
 def without_unit(text: str) -> str:
@@ -198,6 +199,13 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     failed = failures_text(list(shown_status(rows_there(data, drawn))))
     where = ", ".join(filter(None, [str(data.device["name"]), place_text(place_beside(data, drawn))]))
     return f"{where}. {meaning}" + (f" Without a time: {failed}." if failed else "")
+
+
+def peak_label(rows: pandas.DataFrame, label: str) -> str:
+    """The label of shares of the peak: with the kind of peak, if all rows have the same."""
+    kinds = {str(kind) or "memory" for kind in rows["peak_of"].dropna()}
+    name = {"memory": "memory's"}.get(kind := min(kinds, default=""), kind)
+    return label.replace("the peak", f"the {name} peak") if len(kinds) == 1 else label
 
 
 def peak_text(data: StudyData, rows: pandas.DataFrame) -> str:

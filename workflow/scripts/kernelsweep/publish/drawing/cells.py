@@ -21,8 +21,9 @@ from kernelsweep.publish.drawing.style import TEXT_PT, text_in
 
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
-# The scale: its height, its place above the figure's lower edge, its part of the figure's width, and the room per tick.
-THICK_IN, ABOVE_IN, BAR_PART, TICK_IN = 0.08, 0.31, 0.4, 0.36
+# The scale: its height, its place above the figure's lower edge, its part of the figure's width, the room per tick,
+# that of a mark beside its words, beside these, and on the left in a narrow figure.
+THICK_IN, ABOVE_IN, BAR_PART, TICK_IN, KEY_IN, RIGHT_IN, LEFT_IN = 0.08, 0.31, 0.4, 0.36, 0.55, 0.12, 0.15
 LEAST_SPAN, FROM_WHOLE = 0.2, 100
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
 OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
@@ -36,7 +37,9 @@ def map_scale(shades: pandas.Series[float]) -> ScalarMappable:
     """
     least, best = shades.min(), shades.max()
     start = max(0.0, min(2 * least - best, (1 - LEAST_SPAN) * best))
-    return ScalarMappable(Normalize(start, best), ListedColormap([light for light, _ in palette.map_colours()]))
+    colours = ScalarMappable(Normalize(start, best), ListedColormap([light for light, _ in palette.map_colours()]))
+    colours.set_array(shades)
+    return colours
 
 
 def draw_cells(
@@ -88,12 +91,16 @@ def name_axes(figure: Figure, across: str, down: str, side_in: float, above_in: 
 
 
 def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str, marks: Mapping[str, Any]) -> None:
-    """The scale of colours at a figure's foot, with its label; beside it, what marks mean, by their looks."""
+    """The colours of cells at a figure's foot, with their label; beside them, what marks mean, by their looks."""
     width, height = figure.get_size_inches()
-    axes = figure.add_axes((left_in / width, ABOVE_IN / height, BAR_PART, THICK_IN / height))
+    room_in = width - text_in(*marks) - KEY_IN
+    left_in = max(LEFT_IN, min(left_in, room_in - BAR_PART * width))
+    wide_in = min(BAR_PART * width, room_in - left_in)
+    axes = figure.add_axes((left_in / width, ABOVE_IN / height, wide_in / width, THICK_IN / height))
     bar = figure.colorbar(colours, cax=axes, orientation="horizontal")
-    low, high = colours.get_clim()
-    most = BAR_PART * width / TICK_IN
+    low, high = numpy.asarray(colours.get_array()).min(), colours.get_clim()[1]
+    axes.set_xlim(low, high)
+    most = wide_in / TICK_IN
     inner = MaxNLocator(int(most), steps=[1, 2, 5, 10]).tick_values(low, high)
     ticks = [low, *(tick for tick in inner if min(tick - low, high - tick) >= (high - low) / most), high]
     bar.set_ticks(ticks, labels=[number_text(tick) for tick in ticks])
@@ -101,7 +108,9 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     bar.set_label(label)
     axes.tick_params(length=2)
     handles = [Patch(label=words, **look) for words, look in marks.items()]
-    figure.legend(handles=handles, loc="lower right", frameon=False, borderaxespad=0, handlelength=1.6, handleheight=1)
+    look: Any = {"frameon": False, "borderaxespad": 0, "borderpad": 0, "handlelength": 1.6, "handleheight": 1}
+    at = (1 - RIGHT_IN / width, (ABOVE_IN + THICK_IN) / height)
+    figure.legend(handles=handles, loc="upper right", bbox_to_anchor=at, **look)
 
 
 def marks_of(cells: pandas.DataFrame) -> dict[str, Any]:

@@ -43,27 +43,27 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     across_texts, down_texts = (
         [swept_axes.cell_text(data, axis, value) for value in values] for axis, values in ((x, across), (y, down))
     )
-    side_in, are_words = text_in(*down_texts) + style.LINE_IN + 0.12, isinstance(across[0], str)
+    side_in = text_in(*down_texts) + style.LINE_IN + 0.12
     names = swept_axes.values_of(rows, panel, data) if panel else [None]
     titles = [swept_axes.value_text(data, panel, name) if panel else "" for name in names]
     most, across_in = rows["shown"].max(), text_in(*across_texts)
-    # As many digits as fit: up to four of the best, and three at least where more panels fit side by side.
+    # Three digits of the best, or as many as fit: a fourth would be noise. 99.6% is not 100%.
     is_time = shown.quantity == "time_us"
     best = rows["shown"].min() if is_time else most
-    digits = [f",.{places}f" for places in range(decimals(best), -1, -1)]
-    least_in = max(text_in(f"{most:{digits[min(1, len(digits) - 1)]}}"), 0 if are_words else across_in) + PADDING_IN
+    digits = [f",.{few}f" for few in range(max(decimals(best) - 1, int(best <= 100)), -1, -1)]
+    least_in = max(text_in(f"{most:{digits[0]}}"), across_in) + PADDING_IN
     side_by_side = columns(len(names), width - side_in, max(least_in * len(across), text_in(*titles)) + GAP_IN)
     cell_in = ((width - side_in) / side_by_side - GAP_IN) / len(across)
     fits = next((few for few in digits if text_in(f"{most:{few}}") + PADDING_IN <= cell_in), "")
-    is_upright = are_words and across_in + PADDING_IN > cell_in
+    is_upright = isinstance(across[0], str) and across_in + PADDING_IN > cell_in
     margins = Margins(left=0.0, right=GAP_IN, bottom=PADDING_IN, top=TITLE_IN if panel else GAP_IN)
     foot_in = FOOT_IN + ACROSS_IN + (across_in if is_upright else style.LINE_IN)
     height_in = (NARROW_CELL_IN if is_narrow(width) else CELL_IN) * len(down) + margins.bottom + margins.top
     figure, drawn = panels(width, height_in, len(names), side_by_side, margins, side_in, foot_in)
     rows = rows.assign(shade=100 * rows["shown"].min() / rows["shown"] if is_time else rows["shown"])
     colours = map_scale(rows["shade"])
-    places = [place * cell_in for place in range(len(across))]
-    labelled = range(len(across)) if is_upright else fitting(places, across_texts)
+    places = range(len(across))
+    labelled = places if is_upright else fitting([place * cell_in for place in places], across_texts)
     for number, (name, axes) in enumerate(zip(names, drawn, strict=True)):
         draw_cells(axes, rows[rows[panel] == name] if panel else rows, len(down), len(across), colours, fits)
         if number + side_by_side >= len(names):
@@ -95,7 +95,8 @@ def _caption(shown: Swept, start: str, left_out: str) -> str:
 
     start  where the scale of colours starts
     """
-    named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in swept_axes.problem_axes(shown.data, shown.axes)]
+    axes = swept_axes.problem_axes(shown.data, [*shown.axes, shown.panel or ""])
+    named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in axes]
     where = f" at each {list_texts(named)}" if named else ""
     colours = f" and colour, from {start}{', not zero' * (start != '0')}"
     meaning = f"Number{colours * (shown.quantity != 'time_us')}: the best over all other axes"

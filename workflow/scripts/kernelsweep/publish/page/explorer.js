@@ -398,7 +398,7 @@
     const fastest = new Map(best(shown, problemOf).map((point) => [problemOf(point).join(), interval(point)]));
     cells("fastest", marks.filter(({ point }) => ratio(interval(point), fastest.get(problemOf(point).join())).low <= 1), 2);
     const firsts = new Set(best(shown, (point) => [placeOf(view.over, point)]));
-    const digits = d3.format(`,.${decimals(isTime ? least : most)}f`);
+    const digits = d3.format(`,.${Math.max(decimals(isTime ? least : most) - 1, (isTime ? least : most) <= 100 ? 1 : 0)}f`);
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
     if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
       const lines = [[(point) => (values[point] === null ? "–" : digits(values[point])), isNamed ? -4 : 4, marks]];
