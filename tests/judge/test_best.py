@@ -19,7 +19,7 @@ from kernelsweep.judge.best.best_words import best_text, configuration_text, use
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.reference import at_place
-from kernelsweep.judge.data.row_counts import row_counts
+from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import configuration_words
 from kernelsweep.project.project import load_study
@@ -144,7 +144,7 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     small, large = uses(rows)
     assert not small.everywhere and small.worst == large.worst == 0 and len(large.sizes) == 7
     assert [(tie.kernel, tie.configuration.parameters["block_size"]) for tie in large.ties] == [("unrolled", 128)]
-    (answer,) = answers({"unrolling": UNROLLING}, [small, large], row_counts([]), {})
+    (answer,) = answers({"unrolling": UNROLLING}, [small, large], RowCounts(), {})
     noted = {"study": "unrolling", "kernel": "mark", "check": "races", "tool": "emulator", "message": "all write 1"}
     proofs = {("unrolling", "mark"): KernelProof(noted=[noted])}
     tables = (
@@ -191,7 +191,7 @@ def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
 
 def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_values() -> None:
     data = recorded("convolution")
-    (answer,) = answers({"convolution": data.settings}, find_uses("convolution", data), row_counts([]), {})
+    (answer,) = answers({"convolution": data.settings}, find_uses("convolution", data), RowCounts(), {})
     assert [row["sizes"].replace("\xa0", " ") for row in answer.uses] == [
         "4099 × 2051, radius=1–4",
         "4099 × 2051, radius=16; 8192 × 8192, radius=1–4",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from synthetic_sweep import row_counts
+
 from kernelsweep.judge.data.proofs import Proofs, proof_errors, proofs_in_words, read_proofs, unproven
-from kernelsweep.judge.data.row_counts import row_counts
+from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.publish.summary import failed_text
 from kernelsweep.results import CHECKS, NOT_CHECKED, OTHER_CODE, PROOF_COLUMNS, Row, write_rows
@@ -35,7 +37,7 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
         row("volatile", "bounds", "memcheck", **why),
     )
     assert proofs_in_words(proofs) == "1 of 1 kernels of undefined behaviour" and not proof_errors(proofs)
-    page = failed_text(row_counts([]), proofs, [])
+    page = failed_text(RowCounts(), proofs, [])
     # What is expected unfolds, below the verdict.
     verdict, _, folded = page.partition("<details>")
     assert "No point was run." in verdict and RACE not in verdict

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from synthetic_sweep import row_counts
 
-from kernelsweep.judge.data.row_counts import PlannedKernel, is_failure, row_counts
+from kernelsweep.judge.data.row_counts import PlannedKernel, is_failure
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import STATUSES
 

@@ -13,6 +13,7 @@ from reductions import REDUCTION
 
 from kernelsweep.judge.data.published import PUBLISHED, read_published
 from kernelsweep.judge.data.reference import at_reference
+from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.steps import ladder_steps
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config
@@ -198,3 +199,11 @@ def study_data(
     """A study with made-up rows."""
     published = read_published(study.published, ROOT / PUBLISHED)
     return StudyData(study, rows, device, published, of or Metrics())
+
+
+def row_counts(rows: Sequence[Mapping[str, str]]) -> RowCounts:
+    """Count rows of measurements.csv."""
+    counted = RowCounts()
+    names = dict.fromkeys(name for row in rows for name in row)
+    [*counted.count([{name: [row.get(name, "") for row in rows] for name in names}] if rows else [])]
+    return counted

@@ -304,7 +304,6 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
 
 
 def _cell(candidate: Verdict, check: str) -> str:
-    """A check's cell in the table of candidates."""
     state = candidate.checks.get(check, "not run")
     sign = {"passed": "✓", "failed": "✗"}.get(state, state)
     return f"{sign} {{right}} of {{run}}".format(**candidate.points) if check == "result" and sign != state else sign
@@ -318,7 +317,6 @@ def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, 
 
 
 def _point(row: Row) -> str:
-    """A row's point, in words."""
     columns = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
     return " ".join([*columns, row["parameters"]]).removesuffix(f"{DRAWN}={AS_GIVEN}").strip()
 

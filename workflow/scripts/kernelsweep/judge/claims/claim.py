@@ -147,11 +147,6 @@ def _number(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _sides(settings: StudySettings, kernels: Iterable[str]) -> list[str]:
-    """What a claim may compare a kernel with."""
-    return [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
-
-
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
     """The claims in a study's checked settings. The default id is the study's name and the claim's number."""
     named = [(entry, entry.id or f"{study}-{number}") for number, entry in enumerate(entries, start=1)]
@@ -164,11 +159,12 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], f
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
     ids = [claim.id for claim in own_claims(Path(file).stem, settings.claims)]
+    others = [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
     for number, entry in enumerate(settings.claims):
         key = f"{file}: claims.{number}"
         if ids.index(ids[number]) < number:
             raise UserError(f"{key}.id is {ids[number]!r}, which another claim has, too. Give each its own.")
-        for side, allowed in (("kernel", [*kernels]), ("reference_kernel", _sides(settings, kernels))):
+        for side, allowed in (("kernel", [*kernels]), ("reference_kernel", others)):
             if (named := getattr(entry, side)) is not None:
                 check_known(named, allowed, f"{key}.{side} is")
         if entry.cause:

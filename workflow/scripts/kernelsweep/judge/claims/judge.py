@@ -250,7 +250,6 @@ def _ratio(value: Interval, reference: Interval | None = None) -> Interval:
 
 
 def _flagged(side: _Side, row: Mapping[Any, Any]) -> str:
-    """A remark on a row whose time is doubtful beyond its interval; "" otherwise."""
     flags = [flag.replace("_", " ") for flag in _REMARKS if flag in str(row["flags"]).split()]
     return f"{side.name}: {', '.join(flags)}" if flags else ""
 

@@ -48,7 +48,9 @@ def code_section(points: Sequence[ComparedPoint], store: UnitStore, pictured: Ma
     # As in the verdict, what counts the same is last.
     for kernel, of_kernel in sorted(by_kernel(changed).items(), key=lambda item: counted_rank(item[1])):
         point = in_order(of_kernel)[0]
-        lines = [*_of_source(point, store), *_of_accesses(point, store, pictured.get(kernel, ""), folder)]
+        before, after = map(store.text, _hashes(point))
+        lines = _fenced("The source", before.splitlines(), after.splitlines()) if before and after != before else []
+        lines += _of_accesses(point, store, pictured.get(kernel, ""), folder)
         lines += _of_machine_code(point, functions) if point.ratio else []
         parts += [f"### {kernel}", "", *lines, ""] if lines else []
     return "\n".join(["## What changed in the code", "", *parts]) if parts else ""
@@ -59,14 +61,7 @@ def _binary(row: Mapping[str, Any]) -> str:
 
 
 def _hashes(point: ComparedPoint) -> list[str]:
-    """The hashes of the sources before and after."""
     return [str((side or {}).get("source_sha256") or "") for side in (point.before, point.after)]
-
-
-def _of_source(point: ComparedPoint, store: UnitStore) -> list[str]:
-    """The difference of the sources."""
-    before, after = map(store.text, _hashes(point))
-    return _fenced("The source", before.splitlines(), after.splitlines()) if before and after != before else []
 
 
 def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path) -> list[str]:

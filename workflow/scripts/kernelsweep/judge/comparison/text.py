@@ -222,8 +222,8 @@ def _other_device(compared: Sequence[ComparedPoint]) -> str:
     """ "another GPU of the same model", where one measured a point after; "" where the device is the same."""
     if len(devices(compared)) > 1:
         return "another device"
-    sides = [(point.before, point.after) for point in compared if point.before and point.after]
-    other = any(_uuids(before) != _uuids(after) for before, after in sides if _uuids(before) and _uuids(after))
+    sides = [[(row or {}).get("device_uuid") for row in (point.before, point.after)] for point in compared]
+    other = any(before and after and before != after for before, after in sides)
     return "another GPU of the same model" if other else ""
 
 
@@ -234,7 +234,7 @@ def _points_of(points: Sequence[ComparedPoint]) -> str:
 
 
 def point_in_words(point: ComparedPoint) -> str:
-    """A point in words."""
+    """Its kernel, then its values on axes."""
     return f"{point.kernel}, {_values_in_words(point)}"
 
 
@@ -259,10 +259,6 @@ def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
         for name, count in changed.items()
         if name != "binary"
     ]
-
-
-def _uuids(row: Mapping[str, object]) -> str:
-    return str(row.get("device_uuid") or "")
 
 
 def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:

@@ -302,12 +302,7 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
 def _as_json(whole: Overall) -> dict[str, Any]:
     ends = {"ratio": whole.ratio.value, "low": whole.ratio.low, "high": whole.ratio.high}
     counts = {verdict: whole.counts[verdict] for verdict in VERDICTS}
-    return {
-        "points": sum(counts.values()),
-        **ends,
-        "verdict": whole.verdict,
-        "counts": counts,
-    }
+    return {"points": sum(counts.values()), **ends, "verdict": whole.verdict, "counts": counts}
 
 
 def kernels_with_verdict(summary: Mapping[str, Any], word: str) -> list[str]:

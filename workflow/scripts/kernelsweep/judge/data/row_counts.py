@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -64,7 +64,6 @@ class RowCounts:
             yield table
 
     def _count_special(self, row: CsvRow) -> None:
-        """Count a row that is not ok, or was once wrong."""
         status, kernel = row["status"], (row["study"], row["kernel"])
         if status == "ok":
             self.once_wrong.append(row)
@@ -123,14 +122,6 @@ def is_failure(row: CsvRow) -> bool:
 def is_excused(row: CsvRow) -> bool:
     """Whether undefined behaviour explains a failed row."""
     return "undefined_behaviour" in row["flags"] and row["status"] != "build_failed"
-
-
-def row_counts(rows: Sequence[CsvRow]) -> RowCounts:
-    """Count the rows."""
-    counted = RowCounts()
-    names = dict.fromkeys(name for row in rows for name in row)
-    deque(counted.count([{name: [row.get(name, "") for row in rows] for name in names}] if rows else []), maxlen=0)
-    return counted
 
 
 @dataclass(frozen=True)
