@@ -25,7 +25,7 @@ from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.gpus import visible_gpus
 from kernelsweep.device.pairs import ORDER, Pairs, verdict
 from kernelsweep.errors import UserError
-from kernelsweep.results import read_rows, with_parameters
+from kernelsweep.results import number_or_text, read_rows, with_parameters
 from kernelsweep.statistics import ratio_text
 from kernelsweep.study.captured import FOLDER, read_capture
 from kernelsweep.study.kernels.plan import Launch
@@ -55,10 +55,10 @@ class Winner:
     variables: Sequence[str] = ()
 
 
-def main(arguments: Sequence[str], points_of: Callable[[str, str, str], Path], units: Path) -> int:
+def main(arguments: Sequence[str], points_of: Callable[..., str], units: Path) -> int:
     """Run the command, and print its answer; the exit status: 0, or 1 if the program's output changes.
 
-    points_of  the file with the points of a platform, a study and a kernel
+    points_of  the file with the points of a `platform`, a `study` and a `kernel`
     units      the folder of compiled units
 
     Raises UserError where no kernel can stand in the original's place.
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str], points_of: Callable[[str, str, str], Path], u
     return 0 if is_same else 1
 
 
-def find_winner(study: Study, points_of: Callable[[str, str, str], Path], units: Path) -> Winner:
+def find_winner(study: Study, points_of: Callable[..., str], units: Path) -> Winner:
     """The fastest right point of a study's kernels at its first launch, besides those of the original.
 
     Raises UserError where there is none, and where it can't stand in the original's place.
@@ -86,7 +86,8 @@ def find_winner(study: Study, points_of: Callable[[str, str, str], Path], units:
     record = read_capture(study.root / "kernels" / study.name / FOLDER).record
     if not (gpus := visible_gpus()):
         raise UserError("There is no GPU, so that no kernel is the fastest.")
-    files = [points_of(gpus[0].platform, study.name, name) for name in study.kernels]
+    of_study = {"platform": gpus[0].platform, "study": study.name}
+    files = [Path(points_of(**of_study, kernel=name)) for name in study.kernels]
     rows = [with_parameters(row) for file in files if file.is_file() for row in read_rows(file)]
     number = next(iter(record["launches"]))
     rows = [row for row in rows if row["status"] == "ok" and row["time_us"] and row["launch"] == number]
@@ -97,7 +98,7 @@ def find_winner(study: Study, points_of: Callable[[str, str, str], Path], units:
         )
     best = min(timed, key=lambda row: (row["cache"] != "cold", float(row["time_us"])))
     before = min(float(row["time_us"]) for row in own if row["cache"] == best["cache"])
-    point = Point({axis: _plain(best[axis]) for axis in study.problem.axes})
+    point = Point({axis: number_or_text(best[axis]) for axis in study.problem.axes})
     original = record["launches"][number]
     launches = study.kernels[str(best["kernel"])].plan(point).launches
     shown = f"{best['kernel']} ({in_words(point)}; {best['time_us']} us, the original {before:g} us)"
@@ -108,12 +109,9 @@ def find_winner(study: Study, points_of: Callable[[str, str, str], Path], units:
     if why := _why_not(launches, original, report):
         raise UserError(f"{shown} can't stand in the place of {record['name']}: {why}.")
     variables = [*report["constant_bytes"], *global_variables(cubin)]
-    sizes = (_sizes(original), _sizes_of(launches[0]))
-    return Winner(cubin, report["symbol"], record["kernel"], *sizes, shown, variables)
-
-
-def _plain(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    sizes = [*original["grid"], *original["block"], original["shared"]]
+    to = [*launches[0].grid, *launches[0].block, launches[0].shared_bytes]
+    return Winner(cubin, report["symbol"], record["kernel"], sizes, to, shown, variables)
 
 
 def _why_not(launches: Sequence[Launch], original: Mapping[str, Any], report: Mapping[str, Any]) -> str:
@@ -130,14 +128,6 @@ def _why_not(launches: Sequence[Launch], original: Mapping[str, Any], report: Ma
     if list(attributes.cluster) != original["cluster"] or attributes.cooperative is not original["cooperative"]:
         return "its clusters are others, or only one of the two is cooperative"
     return ""
-
-
-def _sizes(original: Mapping[str, Any]) -> list[int]:
-    return [*original["grid"], *original["block"], original["shared"]]
-
-
-def _sizes_of(launch: Launch) -> list[int]:
-    return [*launch.grid, *launch.block, launch.shared_bytes]
 
 
 def in_pairs(command: Sequence[str], winner: Winner, pairs: int) -> tuple[str, bool]:

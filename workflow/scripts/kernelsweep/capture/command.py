@@ -125,7 +125,7 @@ def kernels_in_words(watched: Watched) -> str:
             "grid": _sides(one["grid"]) + (" ..." if one["geometries"] > 1 else ""),
             "block": _sides(one["block"]),
             "": "in a graph" if one["in_graphs"] == one["count"] else "",
-            "kernel": _short(name),
+            "kernel": name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}...",
         }
         for one, name in zip(kernels, demangled([one["kernel"] for one in kernels]), strict=True)
     ]
@@ -143,10 +143,6 @@ def _kernels(watched: Watched) -> list[Mapping[str, Any]]:
 
 def _sides(sides: Sequence[int]) -> str:
     return " x ".join(str(one) for one in sides if one > 1) or "1"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
 
 def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Watched, find_source: FindSource) -> None:
@@ -201,7 +197,6 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
 
 
 def _reason_for_none(given: argparse.Namespace, watched: Watched) -> str:
-    """Why no launch was captured."""
     if refusals := [text for record in watched.records for text in record["refusals"]]:
         return "\n".join(f"Not captured: {text}." for text in refusals)
     seen, in_graphs = (sum(record[key] for record in watched.records) for key in ("seen", "in_graphs"))

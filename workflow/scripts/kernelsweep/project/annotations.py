@@ -127,7 +127,6 @@ def place_in_words(words: str, root: Path, start: Path) -> Annotation | None:
 
 
 def _escaped(text: str, further: str = "") -> str:
-    """A text as a workflow command has it."""
     for letter in f"%\r\n{further}":
         text = text.replace(letter, f"%{ord(letter):02X}")
     return text

@@ -68,7 +68,6 @@ def meets(guessed: Guess, point: Mapping[str, int]) -> bool:
 def _points(
     guessed: Guess, of_few: Mapping[int, Sequence[Sequence[int]]], of_many: Sequence[Sequence[int]]
 ) -> list[dict[str, int]]:
-    """Values of all axes for a check."""
     sizes = [name for name in guessed.sizes if name not in guessed.small]
     is_plane = len(sizes) == 1 and sum(side != "1" for side in guessed.block) > 1
     if is_plane:  # A thread may go through a row.

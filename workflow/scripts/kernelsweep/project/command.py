@@ -27,6 +27,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import NoReturn
@@ -58,7 +59,7 @@ def main() -> None:
         if arguments[0] == "apply":
             from kernelsweep.capture import apply
 
-            sys.exit(apply.main(arguments[1:], _points_of, Path(path("unit_store"))))
+            sys.exit(apply.main(arguments[1:], partial(path, "points"), Path(path("unit_store"))))
         if arguments[0] == "new":
             from kernelsweep.project.new_study import start_study
 
@@ -112,10 +113,6 @@ def _run_snakemake(arguments: Sequence[str]) -> NoReturn:
     for file in parsed.configfile or ():  # Snakemake's exceptions don't name it.
         read_yaml(Path(file), str(file))
     sys.exit(0 if cli.args_to_api(parsed, parser) else 1)
-
-
-def _points_of(platform: str, study: str, kernel: str) -> Path:
-    return Path(path("points", platform=platform, study=study, kernel=kernel))
 
 
 def capture(arguments: Sequence[str]) -> int:

@@ -81,7 +81,6 @@ def compared(after: Swept, before: Swept | None, margin: float, title: str) -> C
 def kept_rows(swept: Swept) -> list[dict[str, str]]:
     """The rows of a sweep, as its file of points has them, which is written here."""
     file = swept.folder / f"points/{swept.study}/{swept.kernel.name}.csv"
-    file.parent.mkdir(parents=True, exist_ok=True)
     write_rows(file, MEASUREMENT_COLUMNS, swept.rows)
     return read_rows(file)
 

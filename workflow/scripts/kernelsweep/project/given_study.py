@@ -115,8 +115,6 @@ class Study:
 
         The columns are those of load(...).study(). Raises UserError, also without a reference.
         """
-        if "reference" not in self._functions:
-            raise UserError("a sweep needs a reference: no kernel is called fast before its results are right.")
         from kernelsweep.project.compared import kept_rows
         from kernelsweep.project.notebook import load
 
@@ -202,7 +200,6 @@ class Study:
 
     @cached_property
     def _options(self) -> Sequence[str]:
-        """The options, with what a compile_commands.json says of the file."""
         return Given(options=self.options).with_flags_of(self._file).options
 
     @cached_property
@@ -237,7 +234,6 @@ class Study:
 
     @cached_property
     def _points(self) -> list[dict[str, Any]]:
-        """The points that are checked."""
         if self.axes:
             return [dict(zip(self.axes, row, strict=True)) for row in itertools.product(*self.axes.values())]
         return [dict(case) for case in self.cases] or default_points(self._guess)
@@ -248,7 +244,6 @@ class Study:
         return {name: [*dict.fromkeys(point[name] for point in self._points)] for name in self._axis_names}
 
     def _settings(self, axes: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """The keys of the study's file."""
         guessed = self._guess
         entry: dict[str, Any] = {"name": guessed.name, "function": guessed.function}
         if self.launches is None:

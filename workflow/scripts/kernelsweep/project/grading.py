@@ -261,7 +261,6 @@ def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
 
 
 def _files(config: Config, against: str) -> dict[str, Path]:
-    """The candidates' files by the names of their kernels."""
     named = Path(config.candidate)
     within = (Path(at, name) for at, _, names in os.walk(named) for name in names if name.endswith(".cu"))
     files = sorted(within) if named.is_dir() else [named] if named.is_file() else []

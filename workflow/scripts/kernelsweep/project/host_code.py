@@ -275,7 +275,6 @@ class HostCode:
         return " ".join(found)
 
     def _member(self, name: str, member: str, place: int) -> str:
-        """A member of a structure: a side of a dim3, or an axis."""
         whole = f"{name}.{member}"
         if whole not in self.names and len(member) == 1 and member in "xyz" and name not in _OF_DEVICE:
             sides = self.sides(name, place)

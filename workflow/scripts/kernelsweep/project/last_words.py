@@ -251,7 +251,6 @@ class LastWords(logging.Filter):
         return fitted("\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown))
 
     def _begin(self, record: logging.LogRecord, job: int | None) -> None:
-        """Note that a job begins."""
         wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
         where = "/".join(wildcards[name] for name in _WILDCARDS if name in wildcards)
         rule: str = getattr(record, "rule_name", "")
@@ -406,7 +405,6 @@ def _linked(found: re.Match[str]) -> str:
 
 
 def _red(sentence: str) -> str:
-    """A sentence in red, as Snakemake's own errors are on a terminal."""
     return sentence if os.environ.get("NO_COLOR") or not sys.stderr.isatty() else f"\033[31m{sentence}\033[0m"
 
 

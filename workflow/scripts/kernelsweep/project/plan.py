@@ -61,12 +61,10 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
 
 
 def _of_config(project: Project, key: str) -> Any:
-    """A key of config.yaml, as plain values."""
     return project.config.values(key)[key]
 
 
 def _settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
-    """Some of a study's settings."""
     return project.studies[study].settings.values("compares", *keys)
 
 
@@ -189,10 +187,9 @@ def kernel(
     decides  whether the run is for a verdict alone
     """
     of_job = (project, platform, study, kernel)
+    journal = path("journal", platform=platform, study=study, kernel=kernel)
     return plans.KernelPlan(
-        **_run(
-            project, platform, study, kernel, path("journal", platform=platform, study=study, kernel=kernel), decides
-        ),
+        **_run(*of_job, journal, decides),
         sweep=sweep(*of_job),
         build=building.measuring_build(*of_job),
         search=project.studies[study].settings.values("search")["search"],
@@ -330,7 +327,7 @@ def study(project: Project, platform: str, study: str) -> plans.StudyPlan:
     scope = scope_of(platform, study)
     return plans.StudyPlan(
         study=_drawn_study(project, study),
-        figures=_figures(project, platform, study),
+        figures=drawn_figures(project.studies[study], kind_of(platform).has_clock),
         widths=project.config.figure_widths,
         font=project.config.font,
         formats=formats_of(project.config.sweep),
@@ -345,7 +342,6 @@ def study(project: Project, platform: str, study: str) -> plans.StudyPlan:
 
 @cache  # Both platforms' jobs ask.
 def _named_in(source: Path) -> list[str]:
-    """The kernels that a source's story names."""
     return named_in(read_source(source))
 
 
@@ -374,11 +370,6 @@ def _drawn_study(project: Project, study: str) -> dict[str, Any]:
     """The settings of a study that its tables and figures read."""
     values = project.studies[study].settings.values()
     return {key: value for key, value in values.items() if key not in ("causes", "claims", "problem")}
-
-
-def _figures(project: Project, platform: str, study: str) -> list[str]:
-    """A study's figures; without a clock, no figures of times."""
-    return drawn_figures(project.studies[study], kind_of(platform).has_clock)
 
 
 def _edited_kernels(project: Project, scope: str) -> list[str]:
@@ -456,7 +447,7 @@ def page(project: Project, scope: str) -> plans.PagePlan:
             study: {
                 **explored,
                 **_settings(project, study, "description"),
-                "figures": _figures(project, platform, study),
+                "figures": drawn_figures(project.studies[study], kind_of(platform).has_clock),
                 "file": project.studies[study].file,
                 "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
             }
@@ -479,6 +470,7 @@ def _explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]
 
 def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
     """What is compared on a platform."""
+    steps = [(study, step) for study in project.config.studies for step in building.accesses(project, study)]
     return plans.ComparisonPlan(
         compare=_of_config(project, "compare"),
         results=path("folder", scope=platform),
@@ -487,14 +479,8 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
         explored=_explored_studies(project, platform),
         index=path("index"),
         never_measured=len(project.kernels_of(platform)) - len(inputs.compared_kernels(project, platform)),
-        pictured=_pictured_steps(project),
+        pictured={f"{study}/{step.kernel}": step.name for study, step in reversed(steps)},
     )
-
-
-def _pictured_steps(project: Project) -> dict[str, str]:
-    """The first step of each kernel (study/kernel) that has a picture of its accesses."""
-    steps = [(study, step) for study in project.config.studies for step in building.accesses(project, study)]
-    return {f"{study}/{step.kernel}": step.name for study, step in reversed(steps)}
 
 
 def grade(project: Project, platform: str) -> plans.GradePlan:
