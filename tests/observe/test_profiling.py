@@ -19,10 +19,11 @@ from planted import built, planted_kernel, point
 from shipped_kernels import shipped_study
 from workflow_runs import shrink, snakemake
 
+from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.task import KernelTask
 from kernelsweep.errors import UserError
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
-from kernelsweep.observe.profiling.ncu import MISSING, find, profile
+from kernelsweep.observe.profiling.ncu import MISSING, profile
 from kernelsweep.observe.profiling.ncu_report import (
     Capture,
     Profile,
@@ -189,7 +190,7 @@ def profiled(kernel: Built, folder: Path, asked: list[Point] = POINTS) -> tuple[
     source, task = kernel
     metrics = [SHIPPED[name] for name in ("duration", "branch", "memory_barrier_stall")]
     requests = [(each, instantiation(source, each)) for each in asked]
-    found = find()
+    found = find_tool("ncu")
     assert found is not None
     task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     result = profile(found, asked_for(metrics), SETTINGS, Requests(task, requests, 60), folder, folder / "ncu.txt")
@@ -289,7 +290,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
 def test_the_real_tool_counts_what_the_kernel_must_load(
     tmp_path: Path, study: str, kernel: str, settings: dict[str, Any], counted: int
 ) -> None:
-    found = find()
+    found = find_tool("ncu")
     if found is None:
         pytest.skip(MISSING)
     source = shipped_study(study).kernels[kernel]

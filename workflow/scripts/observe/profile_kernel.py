@@ -8,14 +8,14 @@ from textwrap import shorten
 from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.binaries import failure_of
-from kernelsweep.compile.toolkit import tool_version
+from kernelsweep.compile.toolkit import find_tool, tool_version
 from kernelsweep.device.description import read_device
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.observe.chosen_points import points_to_profile, searched_points
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
-from kernelsweep.observe.profiling.ncu import MISSING, find, profile
+from kernelsweep.observe.profiling.ncu import MISSING, profile
 from kernelsweep.observe.profiling.ncu_report import empty_rows, profile_rows
 from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
@@ -57,7 +57,7 @@ with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
     rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
     runnable = [each for each in chosen if not reasons[each.point]]
 
-    ncu = find()
+    ncu = find_tool("ncu")
     print(f"Nsight Compute {tool_version(ncu)}: {ncu}" if ncu else MISSING, flush=True)
     if ncu is None:
         rows += [row for each in runnable for row in empty_rows(each.point, metrics, MISSING)]

@@ -49,15 +49,12 @@ class Tracer:
 
     def _trace_warp(self, point: Point, variant: str, warp: int) -> list[TracedRequest]:
         self._platform.trace(0, warp, MOST_REQUESTS + 1)
-        self._run(point, variant)
+        self._runner.memory.free()
+        self._platform.watch()
+        self._runner.run(VisitRequest(point, variant))
         requests = self._platform.traced(self._array_name)
         self._platform.trace(0, warp, 0)
         return requests
-
-    def _run(self, point: Point, variant: str) -> Outcome:
-        self._runner.memory.free()
-        self._platform.watch()
-        return self._runner.run(VisitRequest(point, variant))
 
     def _array_name(self, address: int) -> str:
         """The problem's name of an array. Of several launches, each may have another parameter for it."""

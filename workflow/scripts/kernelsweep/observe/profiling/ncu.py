@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.compile.toolkit import find_tool, not_found
+from kernelsweep.compile.toolkit import not_found
 from kernelsweep.errors import UserError
 from kernelsweep.home import GPU_COMMAND
 from kernelsweep.observe.profiling.ncu_report import Profile, parse_capture
@@ -37,11 +37,6 @@ _ERROR = re.compile(r"^==ERROR== (.*)$", re.MULTILINE)
 _APPLICATION = "The application "
 
 _IMPORT_SECONDS = 120
-
-
-def find() -> str | None:
-    """The path of ncu, or None if it is not installed."""
-    return find_tool("ncu")
 
 
 def command(ncu: str, metrics: Sequence[str], settings: Mapping[str, Any], cache: str, report: Path) -> list[str]:

@@ -65,16 +65,12 @@ def parse_capture(text: str) -> Capture:
         raise UserError(
             f"Nsight Compute's report holds no launch. It said: {' '.join(text.split())[:500] or 'nothing'}"
         )
-    launches = (
-        CapturedLaunch(plain_name(row["Kernel Name"]), _sizes(row["Grid Size"]), _sizes(row["Block Size"]), row)
-        for row in rows
-    )
+    launches = []
+    for row in rows:
+        # Such as "(512, 1, 1)".
+        grid, block = (tuple(map(int, re.findall(r"\d+", row[column]))) for column in ("Grid Size", "Block Size"))
+        launches.append(CapturedLaunch(plain_name(row["Kernel Name"]), grid, block, row))
     return Capture(tuple(launches), units)
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    """The numbers of "(512, 1, 1)"."""
-    return tuple(int(size) for size in re.findall(r"\d+", text))
 
 
 def plain_name(name: str) -> str:
@@ -193,7 +189,6 @@ def _row(definition: Definition, value: str, message: str) -> Row:
 
 
 def _why(answers: Sequence[Answer], number: int) -> str:
-    """Why the point with this number has no captured launch."""
     if number < len(answers):
         return f"Not profiled: {answers[number].text}"
     return "Not profiled: the process under Nsight Compute ended before this point, or in it."
