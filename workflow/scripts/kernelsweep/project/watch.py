@@ -19,7 +19,7 @@ _SAVED = frozenset({".cu", ".cuh", ".cpp", ".h", ".hpp", ".py", ".yaml", ".yml"}
 
 def watch(compare: Callable[[], NoReturn]) -> NoReturn:
     """Compare now, and after each saved file below this folder, until Ctrl-C."""
-    for module in ("snakemake.cli", "kernelsweep.project.targets"):
+    for module in ("snakemake.cli", "kernelsweep.project.targets", "pandas"):  # the last by Snakemake, once a job ends
         importlib.import_module(module)
 
     saved = _saved()
