@@ -98,7 +98,7 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     wide_in = min(BAR_PART * width, room_in - left_in)
     axes = figure.add_axes((left_in / width, ABOVE_IN / height, wide_in / width, THICK_IN / height))
     bar = figure.colorbar(colours, cax=axes, orientation="horizontal")
-    low, high = numpy.asarray(colours.get_array()).min(), colours.get_clim()[1]
+    low, high = numpy.nanmin(numpy.asarray(colours.get_array())), colours.get_clim()[1]
     axes.set_xlim(low, high)
     most = wide_in / TICK_IN
     inner = MaxNLocator(int(most), steps=[1, 2, 5, 10]).tick_values(low, high)
