@@ -201,16 +201,20 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     assert said.count("P") == 2 * len(BLOCK_SIZES) and "W wrong result, P proof failed" in said
 
 
-def test_lines_name_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_categories() -> None:
+def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_categories() -> None:
     drawing = lines.draw(recorded("stepwise"), 3.3)
     (axes,) = drawing.figure.axes
-    named = [text.get_text().replace("\n", "").split() for text in axes.texts]
-    assert tuple(drawing.figure.get_size_inches()) == (3.3, 2.2) and len(named) == 7
-    values = dict(named)
+    values = dict(text.get_text().replace("\n", "").split() for text in axes.texts)
+    grey = {text.get_text().split()[0] for text in axes.texts if text.get_color() == palette.GREY}
+    assert tuple(drawing.figure.get_size_inches()) == (3.3, 2.2) and len(values) == 10
+    assert grey == {"mask_baseline", "cascaded", "last_warp_shuffled"}, "whose lines are behind others"
     assert values["modulo_baseline"] == "9.9%" and values["warp_shuffle"] == "91%"
     assert "In grey, mostly behind others: mask_baseline, cascaded and last_warp_shuffled." in drawing.caption, (
         "as the answer"
     )
+    # Pins: three lines over each other in three colours.
+    (axes,) = lines.draw(recorded("histogram"), 3.3).figure.axes
+    assert sum(text.get_color() == palette.GREY for text in axes.texts) == 2 and len(axes.texts) == 7
     # Sizes that vary together are marks in a row per kernel and library, in a group per precision, at any width.
     for width in layout.WIDTHS.values():
         drawing = lines.draw(recorded("matmul"), width)

@@ -17,19 +17,20 @@ from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes
 from kernelsweep.judge.data.words import device_text, list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing.layout import Drawing
+from kernelsweep.publish.drawing.series import is_logarithmic
 from kernelsweep.publish.drawing.style import MARKERS
-from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, GAIN, LARGE_RATE, PEAK_SHARE, QUANTITIES, SHOW
+from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, LARGE_RATE, PEAK_SHARE, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, values_of, without_unit
 
 # Figures' titles, of the words for the quantity and the axes.
 JOINS = {"lines": "against", "heatmap": "by"}
 # An axis of fewer values says little as a line; more lines would look alike.
 LEAST_VALUES, MOST_LINES = 3, 8
+# The part of an axis from zero within which a line covers another.
+COVERED = 0.01
 MOST_NAMED = len(MARKERS)
 # More rows or columns of a map are no longer told apart; each takes memory with the figure's height.
 MOST_PLACES = 64
-# Shares below the one have a digit behind the point, and numbers from the other on none.
-FINE_BELOW, FINE_FROM = 10, 1000
 
 
 @dataclass(frozen=True)
@@ -139,16 +140,20 @@ def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
 
 
 def named_lines(
-    rows: pandas.DataFrame, x: str, order: Sequence[Any], asked: Sequence[str], used: Sequence[str] = ()
+    shown: Swept, rows: pandas.DataFrame, order: Sequence[Any], asked: Sequence[str], used: Sequence[str]
 ) -> list[Any]:
     """The lines with names: the first, the fastest at the last x, those asked for, and those furthest from these.
 
     What ends within LITTLE of a line with a name, and is within MOST of it everywhere, has none: it looks the same.
+    So does what is within COVERED of an axis from zero.
 
     used  the lines that the answer names: the first that ends within LITTLE of the fastest stands for it
     """
+    x, rows = shown.axes[0], rows[rows["shown"].notna()]
     rows = rows.assign(level=numpy.log(rows["shown"]))
-    places = rows.pivot_table(index="line", columns=x, values="level", sort=False)
+    places, values = (rows.pivot_table(index="line", columns=x, values=name, sort=False) for name in ("level", "shown"))
+    is_log = is_logarithmic(rows["low"].min(), rows["high"].max(), shown.quantity)
+    covered = 0 if is_log else COVERED * rows["shown"].max()
     levels = rows.sort_values(x).groupby("line")["level"].last()
     fastest = rows.sort_values([x, "time_us"], ascending=[False, True])["line"].iloc[0]
     alike = (line for line in used if line in levels and abs(levels[line] - levels[fastest]) <= LITTLE)
@@ -158,7 +163,8 @@ def named_lines(
     while len(named) < MOST_NAMED:
         for line in named:
             far = (places - places.loc[line]).abs().max(axis="columns").reindex(rest.index) >= MOST
-            rest = rest[far | ((rest - levels[line]).abs() >= LITTLE)]
+            apart = (values - values.loc[line]).abs().max(axis="columns").reindex(rest.index) >= covered
+            rest = rest[apart & (far | ((rest - levels[line]).abs() >= LITTLE))]
         if rest.empty:
             break
         named.append(max(rest.index, key=lambda line: min(abs(levels[line] - levels[other]) for other in named)))
@@ -219,12 +225,3 @@ def cells_of_map(shown: Swept, rows: pandas.DataFrame) -> tuple[pandas.DataFrame
     rows = rows.sort_values("shown", ascending=shown.quantity == "time_us", kind="stable")
     said = f" Of {counts[0]:,} columns and {counts[1]:,} rows, neighbours share a cell: their best."
     return rows.drop_duplicates(["panel", "across", "down"]), first, said
-
-
-def end_text(value: float, quantity: str) -> str:
-    """A value at a line's end: 93%, 1.12×, 46.8, 42.0 µs."""
-    if quantity in (PEAK_SHARE, BEST_SHARE):
-        return f"{value:.0f}%" if value >= FINE_BELOW else f"{value:.1f}%"
-    if quantity == GAIN:
-        return f"{value:.2f}×"
-    return f"{value:,.0f}" if value >= FINE_FROM else f"{value:#.3g}".rstrip(".")

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from kernelsweep.publish.axis_places import LOGARITHMIC_FROM
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import fitting, size_in
-from kernelsweep.publish.figure_files import GAIN, PEAK_SHARE
+from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE
 
 # The room above the largest value, around ratios, and around a single value on a logarithmic axis.
 HEADROOM, AROUND, AROUND_ONE = 1.08, 1.02, 1.5
@@ -26,6 +26,8 @@ TICKS: Sequence[Sequence[float]] = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.
 TICKS_ACROSS = 2.0
 # The least room per tick; the distance of a name from its line's end, and the gap below a name.
 TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
+# Shares below the one have a digit behind the point, and numbers from the other on none.
+FINE_BELOW, FINE_FROM = 10, 1000
 
 # The x and y of a line's end, its name, and its colour.
 End = tuple[float, float, str, str]
@@ -109,6 +111,28 @@ def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
     inches = size_in(axes)[0] / (places[-1] - places[0] + 2 * around)
     shown = fitting([place * inches for place in places], texts)
     axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
+
+
+def line_ends(rows: pandas.DataFrame, texts: Mapping[Any, str], colours: Mapping[Any, str], quantity: str) -> list[End]:
+    """The last points of lines that have a text, with it and the value; the text of a line in light grey is grey.
+
+    rows  as draw_lines() takes them
+    """
+    last = rows[rows["shown"].notna() & rows["line"].isin(texts)].sort_values("at").groupby("line").tail(1)
+    darker = {palette.LEADER_GREY: palette.GREY}
+    return [
+        (at, value, f"{texts[line]} {end_text(value, quantity)}", darker.get(colours[line], colours[line]))
+        for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)
+    ]
+
+
+def end_text(value: float, quantity: str) -> str:
+    """A value at a line's end: 93%, 1.12×, 46.8, 42.0 µs."""
+    if quantity in (PEAK_SHARE, BEST_SHARE):
+        return f"{value:.0f}%" if value >= FINE_BELOW else f"{value:.1f}%"
+    if quantity == GAIN:
+        return f"{value:.2f}×"
+    return f"{value:,.0f}" if value >= FINE_FROM else f"{value:#.3g}".rstrip(".")
 
 
 def name_ends(axes: Axes, ends: Sequence[End]) -> None:

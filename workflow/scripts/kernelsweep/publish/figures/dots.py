@@ -15,8 +15,8 @@ from kernelsweep.judge.data.study_data import shown_place
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import is_narrow
 from kernelsweep.publish.drawing.rows import EDGE_IN, GAP_IN, row_panel
-from kernelsweep.publish.drawing.series import scale
-from kernelsweep.publish.swept import Swept, end_text
+from kernelsweep.publish.drawing.series import end_text, scale
+from kernelsweep.publish.swept import Swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, without_unit
 
 MARK_PT, NARROW_COLUMNS = 5.0, 2

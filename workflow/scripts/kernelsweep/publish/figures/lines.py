@@ -11,9 +11,9 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import NAME_IN, draw_lines, label_x, name_ends, scale
+from kernelsweep.publish.drawing.series import GAP_IN, NAME_IN, draw_lines, label_x, line_ends, name_ends, scale
 from kernelsweep.publish.figures.dots import draw_rows
-from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
+from kernelsweep.publish.swept import axes_of_lines, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, value_text
 from kernelsweep.publish.tables.formats import broken
 
@@ -26,7 +26,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: gflops}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
-    values of the axis with most effect. Up to seven have names; others are grey. Points that failed are gaps. A narrow
+    values of the axis with most effect. Up to seven have colours; others are grey. Points that failed are gaps. A narrow
     figure has one panel, the reference point's. Where no line joins the values of x, lines are rows of marks.
     """
     x, by, panel = axes_of_lines(data)
@@ -52,7 +52,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     # In a view, the reader chose the lines.
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
     uses = reference_uses(data) if by == KERNEL else []
-    named = named_lines(rows[rows["shown"].notna()], x, order, asked, [use.kernel for use in uses])
+    named = named_lines(shown, rows, order, asked, [use.kernel for use in uses])
     grey, of_lines = [line for line in order if line not in named], line_colours(data, by, named)
     unnamed = list_texts([words[line] for line in grey], len(grey)) if grey else ""
     caption += f" In grey, mostly behind others: {unnamed}." if grey else ""
@@ -61,14 +61,11 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     colours = dict.fromkeys(grey, palette.LEADER_GREY) | {line: of_lines[line] for line in named}
     of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
     drawn = {name: (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x) for name in panel_names}
-    texts, ends = {}, {}
-    for name, here in drawn.items():
-        last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
-        ends[name] = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
-        for line, (_, value) in ends[name].items():
-            text = "\n".join(broken(str(words[line]), NAME_LETTERS))
-            texts[name, line] = f"{text} {end_text(value, shown.quantity)}"
-    right_in = NAME_IN + style.text_in(*texts.values()) + 0.04
+    # Grey lines have names, too, if all have room.
+    some = order if len(order) * (style.LINE_IN + GAP_IN) < PANEL_IN - BOTTOM_IN else named
+    texts = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
+    ends = {name: line_ends(here, texts, colours, shown.quantity) for name, here in drawn.items()}
+    right_in = NAME_IN + style.text_in(*(text for of_panel in ends.values() for _, _, text, _ in of_panel)) + 0.04
     across = columns(len(panel_names), width, LEAST_IN)
     top_in = 0.2 if panel else 0.08
     margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=BOTTOM_IN, top=top_in)
@@ -79,5 +76,5 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         draw_lines(axes, drawn[name], colours, markers)
         label_x(axes, places, [*ticks.values()])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
-        name_ends(axes, [(*end, texts[name, line], colours[line]) for line, end in ends[name].items()])
+        name_ends(axes, ends[name])
     return shown.drawing(figure, caption + left_out, rows)
