@@ -16,6 +16,7 @@ import pandas
 import pytest
 import yaml
 from checkout import ROOT
+from matplotlib.collections import LineCollection
 from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
@@ -231,9 +232,15 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     assert figure.message == (
         f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that give a number, and no bound, {hold}."
     )
-    (axes,) = draw(rows, recorded("unrolling").device).figure.axes
-    dots = {tuple(at) for dots in axes.collections for at in dots.get_offsets().tolist() if len(dots.get_offsets()) > 1}
-    assert len(dots) == len(numbers), "none lies on another"
+    picture = draw(rows, recorded("unrolling").device)
+    (axes,) = picture.figure.axes
+    (marks,) = (marks for marks in axes.collections if not isinstance(marks, LineCollection))
+    assert len({*map(tuple, marks.get_offsets().tolist())}) == len(picture.rows), "none lies on another"
+    assert picture.rows["count"].sum() == len(numbers), "equal ones share a mark"
+    # What holds is on its bar, which is what the claim allows, and nothing else is within one; in rounded numbers.
+    of = picture.rows.set_index("verdict")
+    assert ((of["least"] <= of["low"]) & (of["high"] <= of["most"]))["holds"].all()
+    assert not ((of["least"] < of["low"]) & (of["high"] < of["most"]))["does not hold"].any()
     assert [file.text for file in figure.files] == ["SVG", "PDF", "claims.csv"]
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
     for picture in (figure.drawing, figure.narrow):

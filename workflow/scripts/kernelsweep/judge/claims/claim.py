@@ -40,8 +40,8 @@ def verdict_kind(written: str) -> str:
     return written if written in CLAIM_VERDICTS else SOME_SIZES
 
 
-def decide(relation: str, measured: Interval, value: float, tolerance: float = 0, is_ratio: bool = False) -> str:
-    """HOLDS if the whole interval satisfies the relation, FAILS if all of it contradicts it, else NOT_DECIDABLE.
+def allowed(relation: str, value: float, tolerance: float = 0, is_ratio: bool = False) -> tuple[float, float]:
+    """The ends of the range that satisfies a relation.
 
     tolerance  to either side, for ABOUT, in the units of the value
     is_ratio   whether the quantity is one kernel's over another's. If its value claims a change, a ratio of 1 doesn't
@@ -57,6 +57,12 @@ def decide(relation: str, measured: Interval, value: float, tolerance: float = 0
     }[relation]
     if is_ratio and relation == ABOUT and abs(value - 1) > NO_CHANGE:
         least, most = (max(least, nextafter(1, inf)), most) if value > 1 else (least, min(most, nextafter(1, -inf)))
+    return least, most
+
+
+def decide(relation: str, measured: Interval, value: float, tolerance: float = 0, is_ratio: bool = False) -> str:
+    """HOLDS if the whole interval is in the range that is allowed(), FAILS if all is outside, else NOT_DECIDABLE."""
+    least, most = allowed(relation, value, tolerance, is_ratio)
     if least <= measured.low and measured.high <= most:
         return HOLDS
     return FAILS if measured.high < least or measured.low > most else NOT_DECIDABLE

@@ -26,8 +26,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: gflops}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
-    values of the axis with most effect. Up to seven have colours; others are grey. Points that failed are gaps. A narrow
-    figure has one panel, the reference point's. Where no line joins the values of x, lines are rows of marks.
+    values of the axis with most effect. Up to seven have colours; others are grey. Points that failed are gaps. A
+    narrow figure has one panel, the reference point's. Where no line joins the values of x, lines are rows of marks.
     """
     x, by, panel = axes_of_lines(data)
     is_tied = any(x in group for group in data.settings.tied)

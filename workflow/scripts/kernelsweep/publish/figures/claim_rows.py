@@ -1,0 +1,52 @@
+"""The rows of the claims' figure: of claims.csv, those that give a number, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.judge.claims.claim import ABOUT, FAILS, HOLDS, SOME_SIZES, allowed, verdict_kind
+
+# Verdicts that are neither of the others.
+OPEN = "not decidable, or not at every size"
+NUMBERS = ("ratio", "low", "high", "least", "most")
+
+
+def has_number(row: Mapping[str, str]) -> bool:
+    """Whether a claim gives a number, and was measured."""
+    return row["relation"] == ABOUT and bool(row["measured"]) and float(row["published"]) != 0
+
+
+def claim_rows(claims: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
+    """A row per claim with a number; those of a source together, in the order of their ratios.
+
+    ratio, low, high  measured over published, with its interval
+    least, most       the ends of what the claim allows, over published
+    head              of a source's first row, its name and its device; else ""
+    holds             of a source's first row, how many of its claims hold; else ""
+    verdict           HOLDS, FAILS or OPEN
+    count             how many claims are equal in all of these, and share the row
+    """
+    rows = pandas.DataFrame([_ratios(row) for row in claims if has_number(row)])
+    rows = rows.groupby([*rows], sort=False).size().rename("count").reset_index()
+    rows = rows.assign(source=pandas.factorize(rows["head"])[0]).sort_values(["source", "ratio"], ignore_index=True)
+    words = []
+    for _, of in rows.groupby("source"):
+        holds, some = (of.loc[chosen, "count"].sum() for chosen in (of["verdict"] == HOLDS, of["is_some"]))
+        words.append(f"{holds} of {of['count'].sum()} hold" + (f", {some} at some sizes" if some else ""))
+    rows, is_first = rows.assign(holds=rows["source"].map(dict(enumerate(words)))), ~rows["source"].duplicated()
+    return rows.assign(**{name: rows[name].where(is_first, "") for name in ("head", "holds")})
+
+
+def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
+    value = float(row["published"])
+    ends = allowed(ABOUT, value, float(row["tolerance"]), bool(row["reference_kernel"]))
+    numbers = [float(row[name]) for name in ("measured", "low", "high")] + [*ends]
+    return {
+        "head": ": ".join(filter(None, (row["source"], row["source_device"]))),
+        **{name: round(number / value, 3) for name, number in zip(NUMBERS, numbers, strict=True)},
+        "verdict": row["verdict"] if row["verdict"] in (HOLDS, FAILS) else OPEN,
+        "is_some": verdict_kind(row["verdict"]) == SOME_SIZES,
+    }
