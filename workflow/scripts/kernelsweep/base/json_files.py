@@ -48,7 +48,8 @@ def read_record(path: str | Path, kind: Any, **further: Any) -> Any:
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """Write what JSON can say into a file, in lines."""
+    """Write what JSON can say into a file, in lines; its folder is made."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).unlink(missing_ok=True)  # It may be a pipe, which would wait for a reader.
     Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 

@@ -58,7 +58,7 @@ def keep(file: str, sources: Sources, outputs: Iterable[str]) -> None:
     """Note in a job's file what its outputs, which are there now, were made from."""
     # Snakemake makes the empty marks of jobs without other outputs after them.
     made = {output: _hash(output if os.path.exists(output) else os.devnull) for output in outputs}
-    _write(file, {**sources, "outputs": made})
+    write_json(file, {**sources, "outputs": made})
 
 
 def is_current(file: str, sources: Sources, outputs: Iterable[str]) -> bool:
@@ -76,7 +76,7 @@ def is_current(file: str, sources: Sources, outputs: Iterable[str]) -> bool:
 
 def plan(file: str, sources: Sources) -> None:
     """Leave the hash of a job's parameters to the machine that will run it, where a compiler's release may differ."""
-    _write(f"{file}.planned", {"parameters": sources["parameters"]})
+    write_json(f"{file}.planned", {"parameters": sources["parameters"]})
 
 
 def planned(file: str) -> Sources:
@@ -84,11 +84,6 @@ def planned(file: str) -> Sources:
     with suppress(*_UNREADABLE):
         return {"parameters": json.loads(read_text(f"{file}.planned"))["parameters"]}
     return {}
-
-
-def _write(file: str, content: Mapping[str, Any]) -> None:
-    Path(file).parent.mkdir(parents=True, exist_ok=True)
-    write_json(file, content)
 
 
 def _hash(file: str | Path, is_input: bool = False, with_story: bool = False) -> str:

@@ -97,7 +97,8 @@ class Journal:
         """The first values, at most so many, of each other journal in the folder: those of the study's kernels."""
         for path in self._path.parent.glob("*.jsonl"):
             if path != self._path:
-                yield from itertools.islice(_read_values(path), most)
+                with suppress(OSError, UserError):  # One that was cut or edited has no more than is read before that.
+                    yield from (value for _, value in itertools.islice(read_lines(path), most))
 
     def add(self, key: str, value: Any) -> None:
         """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
@@ -215,16 +216,6 @@ def refused_line(path: Path, number: int, why: object) -> UserError:
         f"{path}, line {number}: no line of a journal: {why}. It was cut or edited: delete this line, and type the "
         "same command again; its point is measured again."
     )
-
-
-def _read_values(path: Path) -> Iterator[Any]:
-    """The values of a journal, without the lines that can't be read. The file is not changed."""
-    if not path.is_file():
-        return
-    with suppress(OSError), path.open("rb") as file:
-        for _, line in _lines(file, path):
-            with suppress(*_UNREADABLE):
-                yield _read_line(line)[1]
 
 
 def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:

@@ -91,11 +91,12 @@ class KernelJob:
             return visits.results()
         # Without a clock, no device waits for references: the worker computes them.
         checked = [visit.point for visit in visits.missing[0]] if kind_of(self.platform).has_clock else []
+        front = Front(self.journal, self.builder, self.source_sha256, self.decides)
         # The processes first, and then the compilers: whatever forks this process comes before its threads.
         with (
             Workers(self.task, visits.numbers) as workers,
             self._references(checked, small_here=True) as references,
-            Bench(self.task, self._front, workers, self._lease, tell=notifier(self.terminal, self.name)) as bench,
+            Bench(self.task, front, workers, self._lease, tell=notifier(self.terminal, self.name)) as bench,
         ):
 
             def in_order(groups: Groups, number: int) -> Iterator[list[Visit]]:
@@ -161,10 +162,6 @@ class KernelJob:
                 notifier(self.terminal, self.name),
             )
             return search(self.task, candidates, budget, laboratory, by)
-
-    @property
-    def _front(self) -> Front:
-        return Front(self.journal, self.builder, self.source_sha256, self.decides)
 
     def _partners(self, planned: Sequence[PlannedPoint]) -> Partners | None:
         if self.against:

@@ -89,7 +89,7 @@ def _of_variant(
         for check, finding, message, lines in findings(outcome):
             expected = known_why(kernel, check, lines) or ("" if finding in NOTES else known["expected"])
             before = found.get(check)
-            if before is None or _rank(before[0], before[2]) > _rank(finding, expected):
+            if before is None or (before[0] in NOTES, bool(before[2])) > (finding in NOTES, bool(expected)):
                 found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected, str(point))
     run = sum(outcome.status in _RUN for outcome in outcomes.values())
     for check in CHECKS:
@@ -105,10 +105,6 @@ def known_why(kernel: KernelSource, check: str, lines: Iterable[str]) -> str:
     """The reasons that a study gives for a finding, by all its lines, as file:line; "" where one has none."""
     reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(Path(one).name for one in lines)]
     return "; ".join(dict.fromkeys(map(str, reasons))) if reasons and all(reasons) else ""
-
-
-def _rank(finding: str, expected: str) -> tuple[bool, bool]:
-    return finding in NOTES, bool(expected)
 
 
 def findings(outcome: Outcome) -> Iterable[tuple[str, str, str, tuple[str, ...]]]:

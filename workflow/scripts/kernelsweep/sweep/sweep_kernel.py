@@ -160,12 +160,13 @@ def swept(
         if kind.has_clock:
             against = to_decide.other.against([*study.problem.axes])
             task = replace(task, against=against.digest)
-    known = {"study": study.name, "kernel": kernel, "platform": name, "source_sha256": _sha256(source)}
+    source_hash = source_sha256(source.path, included_files(source.path, [source.path.parent, HOME / HEADERS]))
+    known = {"study": study.name, "kernel": kernel, "platform": name, "source_sha256": source_hash}
     with (
         Journal(place / f"journal/{study.name}/{kernel}.jsonl") as journal,
         Path(os.devnull).open("w", encoding="utf-8") as silent,
     ):
-        at_device = (name, device, journal, known["source_sha256"])
+        at_device = (name, device, journal, source_hash)
         margin = to_decide.margin if to_decide else config.compare.same_within
         terminal = sys.stderr if sys.stderr.isatty() else silent  # A line of progress; the rest is for a job's log.
         job = KernelJob(kernel, task, *at_device, None, terminal, 1, source, store, margin)
@@ -201,11 +202,6 @@ def _on_these_streams(show: Callable[[Visit, Outcome], None]) -> Callable[[Visit
             show(visit, outcome)
 
     return shown
-
-
-def _sha256(kernel: KernelSource) -> str:
-    """The hash of a kernel's source and what it includes."""
-    return source_sha256(kernel.path, included_files(kernel.path, [kernel.path.parent, HOME / HEADERS]))
 
 
 def _source(kernel: KernelSource, target: str) -> Source:
