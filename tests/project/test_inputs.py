@@ -13,7 +13,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.project import inputs, targets
+from kernelsweep.project import inputs, plan, targets
 from kernelsweep.project.project import Project
 from kernelsweep.study.kernels.source import source_sha256
 from kernelsweep.study.settings import Config
@@ -91,6 +91,12 @@ def test_what_the_emulator_does_not_prove_and_what_was_edited_is_run_under_compu
         inputs, "included", lambda *kernel: [*included(*kernel), *([str(header)] if kernel[2] == "naive" else [])]
     )
     assert sanitized() == {"naive"}
+
+
+def test_the_emulator_proves_a_kernel_as_the_gpu_beside_which_it_runs(shipped: Project, here: Path) -> None:
+    study, kernel = shipped.kernels_of(GPU)[0]
+    builds = [plan.proof(shipped, platform, study, kernel).build for platform in (GPU, "nvidia-l4")]
+    assert [build["gpu"] for build in builds] == ["sm_90", "sm_89"]
 
 
 def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> None:

@@ -221,7 +221,7 @@ def proof(project: Project, platform: str, study: str, kernel: str) -> plans.Pro
     return plans.ProofPlan(
         **_run(project, platform, study, kernel, path("proof_journal", platform=platform, study=study, kernel=kernel)),
         sweep=sweep(project, EMULATOR, study, kernel),
-        build=building.build_settings(project, study, kernel),
+        build=building.build_settings(project, study, kernel, platform=platform),
         has_own_axes=any(EMULATOR in settings.platforms for settings in (of_study.settings, of_study.entry(kernel))),
     )
 
