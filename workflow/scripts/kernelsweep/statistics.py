@@ -39,8 +39,8 @@ class Summary:
 
 
 @cache
-def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int]:
-    """Ranks (from 0) of the ordered samples between which the median lies with at least some confidence.
+def median_ranks(count: int) -> tuple[int, int]:
+    """Ranks (from 0) of the ordered samples between which the median lies with at least CONFIDENCE.
 
     The number of samples below the median has a binomial distribution with p = 1/2 for any distribution of samples:
     Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.2. Raises ValueError for too few samples:
@@ -48,11 +48,11 @@ def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int]:
     """
     tail = 0.0
     rank = 0
-    while tail + comb(count, rank) / 2**count <= (1 - confidence) / 2:
+    while tail + comb(count, rank) / 2**count <= (1 - CONFIDENCE) / 2:
         tail += comb(count, rank) / 2**count
         rank += 1
     if rank == 0:
-        raise ValueError(f"{count} samples give no {confidence:.0%} confidence interval of the median")
+        raise ValueError(f"{count} samples give no {CONFIDENCE:.0%} confidence interval of the median")
     return rank - 1, count - rank
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,6 +25,7 @@ import numpy as np
 from kernelsweep.base.json_files import read_json
 from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError
+from kernelsweep.study.expressions import expression
 from kernelsweep.tensors import as_array, is_tensor
 
 Function = Callable[..., Any]
@@ -51,7 +51,9 @@ def kernelbench(file: str, sizes: Sequence[str] = (), rtol: float = 1e-4, atol: 
         with _seeded(seed):
             of = task(axes)
             given = {f"input_{number}": value for number, value in enumerate(of.get_inputs())}
-            return given | {name.replace(".", "_"): value for name, value in _parameters(of).items()}
+            model = of.Model(*of.get_init_inputs())
+            held = model.state_dict() if hasattr(model, "state_dict") else {}
+            return given | {name.replace(".", "_"): value for name, value in held.items()}
 
     def computed(values: Mapping[str, Any], axes: Mapping[str, Any], exact: bool = True) -> dict[str, Any]:
         of = task(axes)
@@ -64,7 +66,7 @@ def kernelbench(file: str, sizes: Sequence[str] = (), rtol: float = 1e-4, atol: 
             held = {name: torch.as_tensor(values[name.replace(".", "_")]) for name in model.state_dict()}
             model.load_state_dict(held)
             model = model.double() if exact else model
-            given = [value.double() if exact and _is_float(value) else value for value in given]
+            given = [one.double() if exact and is_tensor(one) and one.is_floating_point() else one for one in given]
         return {"output": model.forward(*given)}
 
     return _problem(sizes, made, computed, lambda axes: (rtol, atol, np.inf))
@@ -283,16 +285,6 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(before)
 
 
-def _parameters(task: ModuleType) -> dict[str, Any]:
-    """The parameters and buffers of a model, where it is one of PyTorch's."""
-    model = task.Model(*task.get_init_inputs())
-    return dict(model.state_dict()) if hasattr(model, "state_dict") else {}
-
-
-def _is_float(value: Any) -> bool:
-    return is_tensor(value) and value.is_floating_point()
-
-
 def _drawn(shape: Sequence[int], dtype: Any) -> Any:
     import torch
 
@@ -327,34 +319,10 @@ def _wide(value: Any) -> Any:
     return array if array.dtype.kind in "biu" else array.astype(np.float64)
 
 
-_OPERATORS: Mapping[type[ast.AST], Function] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.UAdd: operator.pos,
-    ast.USub: operator.neg,
-}
-
-
 def _axes(described: Mapping[str, Mapping[str, Any]], given: Mapping[str, int]) -> dict[str, int]:
     """The values of all axes of a definition: constants, those that are given, and expressions over these."""
     known = {name: axis["value"] for name, axis in described.items() if axis["type"] == "const"} | dict(given)
-
-    def value(node: ast.AST) -> Any:
-        if isinstance(node, ast.Name):
-            return known[node.id]
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.UnaryOp):
-            return _OPERATORS[type(node.op)](value(node.operand))
-        assert isinstance(node, ast.BinOp), "the form allows no other"
-        return _OPERATORS[type(node.op)](value(node.left), value(node.right))
-
     for name, axis in described.items():
         if axis["type"] == "expr":
-            known[name] = int(value(ast.parse(axis["expression"], mode="eval").body))
+            known[name] = int(expression(axis["expression"])(known))
     return known

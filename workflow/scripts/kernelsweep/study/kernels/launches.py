@@ -230,7 +230,6 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
 
 
 def _array(name: str, array: KernelArray, point: Mapping[str, Any]) -> Array:
-    """An array of a kernel's own at a point."""
     if (size := math.ceil(number(array.size, point))) < 0:
         raise UserError(f"arrays.{name}.size is {size}. Allowed: numbers from 0.")
     size = max(size, 1)

@@ -88,15 +88,14 @@ def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
     return units_of((functions, unit.given) for units in several for unit in units for functions in unit.variants)
 
 
-def spread_units(units: Iterable[Unit], most_variants: int = MOST_VARIANTS) -> list[Unit]:
-    """The units with at most `most_variants` variants each.
+def spread_units(units: Iterable[Unit]) -> list[Unit]:
+    """The units with at most MOST_VARIANTS variants each.
 
     Variants of several functions stay together: two of them may share a function, and its variables in global memory.
     """
     spread = []
     for unit in units:
-        most = most_variants if all(len(functions) == 1 for functions in unit.variants) else len(unit.variants)
-        spread += [
-            Unit(unit.given, unit.variants[start : start + most]) for start in range(0, len(unit.variants), most)
-        ]
+        most = MOST_VARIANTS if all(len(functions) == 1 for functions in unit.variants) else len(unit.variants)
+        parts = (unit.variants[start : start + most] for start in range(0, len(unit.variants), most))
+        spread += [Unit(unit.given, part) for part in parts]
     return spread

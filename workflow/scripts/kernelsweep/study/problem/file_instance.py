@@ -177,7 +177,6 @@ class Inputs:
 
 
 def _digest(inputs: Mapping[str, ArrayValue | Scalar]) -> str:
-    """SHA-256 of inputs."""
     digest = hashlib.sha256()
     for name, value in sorted(inputs.items()):
         if isinstance(value, ArrayValue):
