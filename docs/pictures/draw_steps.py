@@ -1,4 +1,4 @@
-"""Draw steps.svg, the README's first picture, from the recording: uv run python workflow/scripts/draw_steps.py."""
+"""Draw steps.svg, the README's first picture, from the recording (CONTRIBUTING.md has the command)."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Run commands in a terminal of 80 columns, and write what it showed as an SVG whose lines come when they came.
 
-uv run python workflow/scripts/record_terminal.py docs/pictures/compare.svg 'uv run snakemake compare'
+CONTRIBUTING.md has the command.
 """
 
 import os
