@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -162,10 +163,14 @@ def in_minutes(seconds: float) -> str:
 
 
 def fitted(text: str, columns: int = COLUMNS) -> str:
-    """A text with lines of at most so many columns; no word is broken, and no address."""
+    """A text with lines of at most so many columns; no word is broken, and no address.
+
+    What a line has no room for stands below its last part behind two spaces, else below its indentation.
+    """
 
     def fit(line: str) -> str:
-        indent = " " * max(4, len(line) - len(line.lstrip()) + 2)
+        parts = [gap.end() for gap in re.finditer(r"(?<=\S) {2,}", line[: columns // 2])]
+        indent = " " * max([4, len(line) - len(line.lstrip()) + 2, *parts])
         return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
     return "\n".join(line if len(line) <= columns or "://" in line else fit(line) for line in text.split("\n"))

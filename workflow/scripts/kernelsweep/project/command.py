@@ -159,12 +159,11 @@ def check(arguments: Sequence[str]) -> int:
     options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
     cases = [read_case(one) for one in given.case]
     results = []
-    columns = get_terminal_size().columns if sys.stdout.isatty() else 0
     call = Given(cases, given.grid, given.block, given.shared, options, seeds=given.seeds)
     for result in check_file(given.file, given.kernel, call):
         results.append(result)
         if not given.json:
-            print(fitted(str(result), columns) if columns else result, flush=True)
+            print(fitted(str(result), get_terminal_size().columns), flush=True)
     if given.json:
         print(json.dumps([as_values(one) for one in results], indent=1))
     statuses = {one.status for one in results}
