@@ -19,6 +19,7 @@ from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.data.proofs import KernelProof
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
@@ -108,10 +109,18 @@ class Verdict:
         return Interval(*ends) if ends else None
 
     def lines(self, message: str) -> list[str]:
-        """The lines of its file that a finding names, each with its number."""
-        numbers = dict.fromkeys(map(int, re.findall(rf"{re.escape(self.file)}:(\d+)", message)))
-        text = Path(self.file).read_text(encoding="utf-8", errors="replace").splitlines() if numbers else []
-        return [f"{number}  {text[number - 1].strip()}" for number in numbers if 0 < number <= len(text)]
+        """The lines of CUDA that a finding names, each after its place, and whether both accesses of a race are there.
+
+        Of other files than the candidate's, only those in the working directory: `#line` may name any.
+        """
+        found = []
+        for (name, number), times in Counter(re.findall(r"(\S+\.cuh?):(\d+)", message)).items():
+            is_ours = name == self.file or Path(name).resolve().is_relative_to(Path.cwd())
+            text = Path(name).read_text("utf-8", "replace").splitlines() if is_ours and Path(name).is_file() else []
+            if 0 < int(number) <= len(text):
+                both = "both: " if times > 1 else ""
+                found.append(f"{Path(name).name}:{number}  {both}{text[int(number) - 1].strip()}")
+        return found
 
     def find(self, check: str, message: str) -> None:
         """Add a finding, once."""
@@ -283,14 +292,17 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
             if candidate.ratio
         },
     }
-    heads = dict.fromkeys(("verdict", "candidate", *_HEADS.values()), False)
+    states = {check: {one.checks.get(check, "not run") for one in verdicts} - {"not run"} for check in _HEADS}
+    shown = [check for check in _HEADS if check == "result" or states[check] - {"passed"}]
+    passed = [_HEADS[check] for check in _HEADS if check not in shown and states[check]]
+    heads = dict.fromkeys(("verdict", "candidate", *(_HEADS[check] for check in shown)), False)
     if any(candidate.ratio for candidate in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [
         (
             f"{_SIGNS[candidate.verdict]} {word(candidate.verdict, candidate.findings)}",
             candidate.candidate,
-            *(_cell(candidate, check) for check in _HEADS),
+            *(_cell(candidate, check) for check in shown),
             ratio_text(candidate.ratio) if candidate.ratio else "not timed",
         )[: len(heads)]
         for candidate in verdicts
@@ -299,7 +311,7 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
     for candidate in verdicts:
         for message in candidate.findings.get("build", ())[:1]:
             builds.setdefault(tuple(_DIAGNOSTIC.split(message)), []).append(candidate.candidate)
-    table = {"heads": heads, "rows": rows}
+    table = {"heads": heads, "rows": rows, "passed": list_texts(passed, most=len(_HEADS)) if passed else ""}
     return summary, markdown(__file__, verdicts=verdicts, against=against, word=word, table=table, builds=builds)
 
 
