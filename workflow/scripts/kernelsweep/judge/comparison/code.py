@@ -72,15 +72,15 @@ def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path
     if not (before and after):
         return []
     if before == after:
-        return [f"Before and after the edit, the same lanes of {step} access the same elements.", ""]
+        return ["Before and after the edit, the same lanes access the same elements.", ""]
     folder.mkdir(exist_ok=True)
     links = []
     for side, picture in {"before": before, "after": after}.items():
         file = folder / f"{point.row['study']}-{step}-{side}.svg"
         file.write_text(picture, encoding="utf-8")
         links.append(f"![Who accesses what in {step}, {side} the edit]({folder.name}/{file.name})")
-    bold = "Bold: another order of accesses would cost less. A warp of less than 32 bytes is never bold."
-    return [f"Who accesses what in {step}, before the edit and after it. A colour is a warp. {bold}", "", *links, ""]
+    bold = "Bold: another order of accesses would cost less."
+    return [f"Who accesses what, before the edit and after it. A colour is a warp. {bold}", "", *links, ""]
 
 
 def _of_machine_code(point: ComparedPoint, functions: Mapping[str, tuple[Path, Mapping[str, Any]]]) -> list[str]:

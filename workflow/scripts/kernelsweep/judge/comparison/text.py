@@ -267,10 +267,11 @@ def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
 
 
 def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
-    """The points that were neither compared nor counted, by the reason. The verdict has edits that were taken back."""
+    """The points that were neither compared nor counted, by the reason, without those that the verdict has."""
     counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
     others = (point for point in points if point.verdict == NOT_COMPARED and id(point) not in counted)
-    return grouped((point for point in others if point.note != TAKEN_BACK), lambda point: point.note)
+    told = {TAKEN_BACK, *([NO_RECORD] if counted else ())}
+    return grouped((point for point in others if point.note not in told), lambda point: point.note)
 
 
 def comparison_answer(
