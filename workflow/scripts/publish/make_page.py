@@ -50,6 +50,7 @@ with logged(snakemake):
     content = render(
         title=f"{plan.title} – {device['name']}",
         index=link(Path(plan.index), base),
+        has_clock=has_times(device),
         platform=parts_of(snakemake.wildcards.scope)[0],
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured": day} if day else {}),

@@ -78,6 +78,8 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     is_right = all(outcome.is_right for outcome in outcomes) and not any(status.errors for status in newest.values())
     last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
     provenance = (whole or last).provenance
+    rows = [_study_row(study, platform, results, study in uncounted) for study in newest]
+    pageless = [row["name"] for row in rows if not row["page"] and row["name"] not in uncounted]
     others = grouped(newest, lambda study: newest[study].studies[study].provenance or newest[study].provenance)
     others.pop(provenance, None)
     together = [*whole.studies.values()] if whole else []
@@ -91,10 +93,12 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         if whole and len(together) < len(newest) and not any(platform.is_old(study, whole) for study in whole.studies)
         else "",
         "counted": when(last.made),
-        "provenance": "; ".join([provenance, *(f"{', '.join(names)} {one}" for one, names in others.items())]),
+        "provenance": provenance,
+        "others": [f"{', '.join(names)} {one}" for one, names in others.items()],
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
         "older": list(filter(None, (_older(status, platform, results) for status in platform.statuses))),
-        "studies": [_study_row(study, platform, results, study in uncounted) for study in newest],
+        "studies": rows,
+        "makes_pages": f"{COMMAND} {pageless[0]}" if pageless else "",
     }
 
 
@@ -121,7 +125,6 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "name": study,
         "title": outcome.title.partition(": ")[2],
         "page": page,
-        "makes_page": "" if page or is_uncounted else f"{COMMAND} {study}",
         "sign": _sign(outcome.is_right, not is_uncounted and not outcome.edited),
         "points": "not counted" if is_uncounted else counts_text([outcome]),
         "remark": remark,
