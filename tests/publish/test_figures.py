@@ -317,6 +317,11 @@ def test_a_study_of_one_axis_or_point_has_each_figure_or_a_sentence(sizes: tuple
     assert lines.draw(data).rows["kernel"].tolist() == ["shuffle"] * len(sizes) and ladder.draw(data).title
 
 
+def test_a_study_far_from_any_peak_has_times_though_its_reference_names_not_every_axis() -> None:
+    # Pins: KeyError, 'unroll'; and a line of 0.0%.
+    assert lines.draw(recorded("exchanges")).title == "Exchanges: time against block size"
+
+
 def test_outputs_that_differ_or_are_missing_are_said_so() -> None:
     study, rows = recorded("exchanges").settings, recorded("exchanges").measurements
     # A measured output that no model would give: the figure must not compute it.

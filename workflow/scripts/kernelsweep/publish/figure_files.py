@@ -20,6 +20,8 @@ SHOW = "show"
 # sizes. Rates of arithmetic of at least LARGE_RATE are in TFLOP/s.
 PEAK_SHARE, LARGE_RATE, BEST_SHARE = "peak_percent", "tflops", "best_share"
 LARGE_GFLOPS = 1e4
+# Below this share of the peak, the share says little.
+FAR_SHARE = 0.05
 QUANTITIES = {
     PEAK_SHARE: "share of the peak (%)",
     LARGE_RATE: "throughput (TFLOP/s)",

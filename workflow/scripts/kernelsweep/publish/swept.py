@@ -19,7 +19,7 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing.layout import Drawing
 from kernelsweep.publish.drawing.series import is_logarithmic
 from kernelsweep.publish.drawing.style import MARKERS
-from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, LARGE_RATE, PEAK_SHARE, QUANTITIES, SHOW
+from kernelsweep.publish.figure_files import BEST_SHARE, FAR_SHARE, FIGURES, LARGE_RATE, PEAK_SHARE, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, values_of, without_unit
 
 # Figures' titles, of the words for the quantity and the axes.
@@ -110,6 +110,8 @@ def swept(
     peaks = best.groupby(panel)["peak_of"].nunique() if panel else best[["peak_of"]].nunique()
     known = [name for name in known if name != PEAK_SHARE or peaks.max() <= 1]
     known = [name for name in known if name != LARGE_RATE or swept_axes.rate_of(data) == LARGE_RATE]
+    if best[PEAK_SHARE].max() < 100 * FAR_SHARE:
+        known = ["time_us"]
     if figure == "heatmap" and known[0] == "time_us":
         known = [BEST_SHARE]  # High where it is fast, too.
     quantity = (swept_axes.rate_of(data) if wanted == "gflops" else wanted) or known[0]

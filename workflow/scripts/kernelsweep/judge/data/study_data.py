@@ -177,9 +177,11 @@ def place_axes(study: StudySettings) -> list[str]:
 def shown_place(data: StudyData) -> dict[str, Any]:
     """The values of place_axes() at which kernels are compared: the reference point's.
 
-    Where the sweep has no points there, as after a choice of axes for one run, the largest values that it has.
+    An axis that it doesn't name, such as a kernel's arguments, is open. Where the sweep has no points there, as after a
+    choice of axes for one run, the largest values that it has.
     """
-    reference = {axis: data.settings.reference[axis] for axis in place_axes(data.settings)}
+    known = data.settings.reference
+    reference = {axis: known[axis] for axis in place_axes(data.settings) if axis in known}
     if not at_place(data.kernel_rows, reference).empty:
         return reference
     rows = data.kernel_rows

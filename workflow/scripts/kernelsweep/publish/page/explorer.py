@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, size_words
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
-from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
+from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
@@ -19,9 +19,6 @@ MOST_POINTS = 200_000
 # The quantities that are shown, in this order: their columns in measurements.csv, and their labels.
 _QUANTITIES = {"peak_fraction": QUANTITIES[PEAK_SHARE]}
 _QUANTITIES |= {column: QUANTITIES[column] for column in ("bandwidth_gbs", "gflops", "time_us")}
-
-# Below this share of the peak, the share says little.
-_FAR = 0.05
 
 # At most so many kernels that the answer doesn't name are shown at first.
 _MOST_KERNELS = 8
@@ -125,7 +122,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     columns = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
-    columns.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
+    columns.sort(key=lambda column: column != ("gflops" if share > FAR_SHARE else "time_us"))
     # As in the figures, large rates are in TFLOP/s.
     is_large = any(float(point.get("gflops") or 0) >= LARGE_GFLOPS for point in points)
     labels = _QUANTITIES | ({"gflops": QUANTITIES[LARGE_RATE]} if is_large else {})
