@@ -6,10 +6,12 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess
 from kernelsweep.project.host_code import names_of
+from kernelsweep.study import expressions
 
 # Sizes at which arrays are learnt: different ones, so that products tell them apart; then sizes that no block divides.
 _ROUND = {1: ((512,), (256,)), 2: ((96, 128), (160, 64)), 3: ((32, 64, 96), (96, 32, 64))}
@@ -22,7 +24,6 @@ _LARGEST = 2**14  # of a size that the host's code asks for
 # Leading dimensions: those of rows, of which a part is used.
 _LEADING = re.compile(r"ld[a-z]?$|pitch", re.IGNORECASE)
 _INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
-_FUNCTIONS = {"ceil": math.ceil, "log2": math.log2, "min": min, "max": max}
 
 
 # What sizes that need not be large have, one after another.
@@ -130,7 +131,6 @@ def _nearest(guessed: Guess, point: dict[str, int]) -> dict[str, int] | None:
 
 def value_at(text: str, point: Mapping[str, int]) -> int:
     """The value of an expression over a point's axes; -1 where it has none."""
-    try:
-        return int(eval(text, {"__builtins__": {}, **_FUNCTIONS}, dict(point)))
-    except (ArithmeticError, NameError, SyntaxError, TypeError, ValueError):  # The study that is made of it says why.
-        return -1
+    with suppress(UserError):  # The study that is made of it says why.
+        return int(expressions.number(text, point))
+    return -1

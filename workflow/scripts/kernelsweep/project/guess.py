@@ -27,6 +27,7 @@ from kernelsweep.project.host_code import (
     names_of,
     python_name,
 )
+from kernelsweep.study import expressions
 from kernelsweep.study.kernels.source import included_files, read_source
 
 _MADE_OF = {"cudaTextureObject_t": "texture({})", "CUtensorMap": '"tensor_map({}, 64)"'}
@@ -296,7 +297,7 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
             unclear += [one.text if one.holds else f"not {one.text}"] * one.encloses
             continue
         restrictions.append(condition if one.holds else f"not ({condition})")
-    if any(not names_of(one) and not eval(one, {"__builtins__": {}}) for one in restrictions):
+    if any(not names_of(one) and not expressions.number(one, {}) for one in restrictions):
         return None
     return _Call(host, parameters, axes, grid, block, shared, launch.place, restrictions, unclear, unknown)
 
