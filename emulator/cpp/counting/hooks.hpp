@@ -233,18 +233,25 @@ EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, s
 {
     if (!state.check_races)
         return; // and leave the cells' memory untouched
-    Cell *cells = nullptr;
-    for (unsigned i = 0; i < spaces.buffer_count; ++i)
-        if (spaces.buffers[i].start == start)
-            cells = spaces.buffers[i].shadow.cells;
-    const unsigned char of_whole = initialised ? all_bytes : 0;
-    for (size_t byte = offset, end = offset + size; cells != nullptr && byte < end;) {
+    Buffer *buffer = spaces.buffers;
+    while (buffer < spaces.buffers + spaces.buffer_count && buffer->start != start)
+        ++buffer;
+    if (buffer == spaces.buffers + spaces.buffer_count)
+        return;
+    Shadow &shadow = buffer->shadow;
+    if (shadow.is_plain && offset == 0 && size >= buffer->size) { // There are eight times as many bytes of cells.
+        shadow.most = initialised ? all_bytes : 0;
+        return;
+    }
+    shadow.is_plain = false;
+    const unsigned char of_whole = (initialised ? all_bytes : 0) ^ shadow.most;
+    for (size_t byte = offset, end = offset + size; byte < end;) {
         for (; byte % word == 0 && byte + word <= end; byte += word)
-            cells[byte / word].initialised = of_whole;
+            shadow.cells[byte / word].initialised = of_whole;
         for (; byte < end && (byte % word != 0 || byte + word > end); ++byte) {
-            unsigned char &known = cells[byte / word].initialised;
+            unsigned char &known = shadow.cells[byte / word].initialised;
             const unsigned bit = 1u << byte % word;
-            known = static_cast<unsigned char>(initialised ? known | bit : known & ~bit);
+            known = static_cast<unsigned char>((known & ~bit) | (of_whole & bit));
         }
     }
 }

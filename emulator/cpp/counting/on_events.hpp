@@ -25,6 +25,8 @@ EMULATOR_UNCOUNTED bool prepare_launch(const char *kernel, const size_t *grid_si
     if (spaces.own_shadow.cells == nullptr)
         spaces.own_shadow = make_shadow(spaces.shared_size);
     spaces.shared_shadow = &spaces.own_shadow;
+    for (unsigned i = 0; i < spaces.buffer_count; ++i)
+        spaces.buffers[i].shadow.is_plain &= spaces.buffers[i].shadow.most != 0; // A kernel initialises, and no more.
     forget_flags();
     if (!make_room_for_releases(grid * block_size[0] * block_size[1] * block_size[2]))
         return false;

@@ -34,7 +34,7 @@ struct alignas(2 * 16) Cell {
     uint32_t runs[3];
     uint32_t moments[3]; // and threads
     uint16_t sites[3];   // and bytes
-    unsigned char initialised;     // a bit for each byte; of a variable four more: read before it was written
+    unsigned char initialised; // a bit for each byte, if not as most; of a variable four more: read before it was written
     unsigned char in_flight : 4;   // likewise: an asynchronous copy writes it (copies.hpp)
     unsigned char parts : 3;       // that have cells of their own: 2 or 4; 0: none
     unsigned char has_earlier : 1; // whether a further cell holds accesses before the last write
@@ -72,7 +72,7 @@ EMULATOR_UNCOUNTED inline Shadow make_shadow(size_t size)
     if (memory == MAP_FAILED)
         return {};
     madvise(memory, bytes, MADV_HUGEPAGE);
-    return {static_cast<Cell *>(memory), nullptr, words};
+    return {static_cast<Cell *>(memory), nullptr, words, true, 0};
 }
 
 EMULATOR_UNCOUNTED inline void release_shadow(const Shadow &shadow)
@@ -488,14 +488,14 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Shadow &shadow, size_t index, const Pl
     const Access write = cell.get(last_write);
     if (place.space == shared_memory && !is_current(write, shared_memory))
         cell.initialised = cell.in_flight = 0;
-    if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes) {
+    if (operation != store && operation < atomic_store && ((cell.initialised ^ shadow.most) & now.bytes) != now.bytes) {
         if (place.buffer < most_buffers || place.buffer == heap_buffer)
             report(uninitialised, place, now, now);
         else
             cell.initialised = static_cast<unsigned char>(cell.initialised | (now.bytes & ~cell.initialised) << word);
     }
     if (operation != load)
-        cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);
+        cell.initialised = static_cast<unsigned char>(((cell.initialised ^ shadow.most) | now.bytes) ^ shadow.most);
     if (__builtin_expect(!is_whole(cell, now) || cell.has_earlier || cell.in_flight != 0 || operation >= atomic, 0)) {
         check_cells(shadow, index, place, now, operation);
         return;

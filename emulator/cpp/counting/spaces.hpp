@@ -39,6 +39,8 @@ struct Shadow {
     Cell *cells;
     Cell *further; // where a word needs more than its own; null while none does
     size_t words;
+    bool is_plain; // no word is other than most
+    unsigned char most; // the bytes that are initialised of a word whose cell says nothing else: all, or 0
 };
 
 struct Buffer {
