@@ -93,6 +93,8 @@ _LINK = [
     *(f"-Wl,--wrap={name}" for name in ("memcpy", "memmove", "memset", "malloc", "_Znwm", "_Znam")),
     *(f"-Wl,--wrap={name}" for name in ("free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")),
 ]
+# C++'s own library, which few kernels need, has so many names that to link with it takes twice as long.
+_WITHOUT_CXX = ("-nodefaultlibs", "-lm", "-lgcc_s", "-lgcc", "-lc")
 
 # What g++ takes for emulator.hpp where it finds it first.
 _HEADERS = "emulator.hpp.gch"
@@ -250,11 +252,14 @@ def _link(objects: Sequence[Path], library: Path, folder: Path, run: Run) -> Non
         extra = [folder / "shared.s"]  # All names are for one memory, as on the GPU.
         labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
         extra[0].write_text(_SHARED_MEMORY.format(labels=labels), encoding="utf-8")
-    linked = run([*find(), *_LINK, *map(str, [*objects, *extra]), "-o", str(library)], **_IN_ANY_FOLDER)
-    if linked.returncode != 0:
-        undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
-        reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
-        raise Refused(f"g++ could not link the kernel: {reason}")
+    command = [*find(), *_LINK, *map(str, [*objects, *extra]), "-o", str(library)]
+    for libraries in (_WITHOUT_CXX, ()):
+        linked = run([*command, *libraries], **_IN_ANY_FOLDER)
+        if linked.returncode == 0:
+            return
+    undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
+    reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
+    raise Refused(f"g++ could not link the kernel: {reason}")
 
 
 def _compiled(

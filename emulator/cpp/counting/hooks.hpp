@@ -383,11 +383,11 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
 
 // A kernel that allocates memory and gives it back: the linker names its calls so. The host's calls go to the system.
 #define EMULATOR_ALLOCATION(function)                                                                                  \
-    extern "C" void *__real_##function(size_t size);                                                                   \
+    extern "C" void *__real_malloc(size_t size);                                                                       \
     EMULATOR_HOOK void *__wrap_##function(size_t size)                                                                 \
     {                                                                                                                  \
         using namespace emulator::counting;                                                                            \
-        return state.worker == nullptr ? __real_##function(size) : allocate(size, __builtin_return_address(0));        \
+        return state.worker == nullptr ? __real_malloc(size) : allocate(size, __builtin_return_address(0));            \
     }
 EMULATOR_ALLOCATION(malloc)
 EMULATOR_ALLOCATION(_Znwm)
