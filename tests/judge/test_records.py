@@ -52,7 +52,7 @@ def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monk
         monkeypatch.setenv("KERNELSWEEP_REVISION", revision)
         path = tmp_path / f"{revision}.jsonl"
         with Journal(path) as journal:
-            recorded(journal, Outcome("ok", visits=[Timing([1.0])]), {"binary": "b"}, of_source("source"))
+            recorded(journal, Outcome("ok", visits=[Timing([1.0])]), {"binary": "b"}, of_source("source", tmp_path))
         assert [line["revision"] for _, line in read_lines(path)] == [revision]
         keys.append(path.read_text().partition('"value"')[0])
     assert keys[0] == keys[1], "a new revision is no reason to measure again"

@@ -82,7 +82,7 @@ class Front:
 
     @cached_property
     def _source(self) -> dict[str, Any]:
-        return of_source(self.source)
+        return of_source(self.source, self.journal.path.parent)
 
 
 class Bench:

@@ -52,15 +52,15 @@ def processor_name() -> str:
     return named[1] if named else platform.processor() or platform.machine()
 
 
-def git_revision() -> str | None:
-    """The commit that is checked out, with "-dirty" if files differ from it.
+def git_revision(folder: Path = Path()) -> str | None:
+    """The commit that is checked out in the folder's repository, with "-dirty" if files differ from it.
 
     Outside a repository, the environment variable KERNELSWEEP_REVISION can name it; otherwise it is None.
     """
     # `git describe` looks through the whole history for a tag, in the job of each kernel.
     command = ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
-        run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
+        run = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=True)
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("KERNELSWEEP_REVISION")
     first, *lines = run.stdout.splitlines()

@@ -66,7 +66,7 @@ class Journal:
     """
 
     def __init__(self, path: Path, notify: Callable[[str], None] = print, others: Iterable[Path] = ()) -> None:
-        self._path = path
+        self.path = path
         self._notify = notify
         self._records: dict[str, _Place] = {}  # the newest by key
         self._others: list[int] = []
@@ -95,8 +95,8 @@ class Journal:
 
     def beside(self, most: int) -> Iterator[Any]:
         """The first values, at most so many, of each other journal in the folder: those of the study's kernels."""
-        for path in self._path.parent.glob("*.jsonl"):
-            if path != self._path:
+        for path in self.path.parent.glob("*.jsonl"):
+            if path != self.path:
                 with suppress(OSError, UserError):  # One that was cut or edited has no more than is read before that.
                     yield from (value for _, value in itertools.islice(read_lines(path), most))
 
@@ -114,7 +114,7 @@ class Journal:
             except OSError as error:
                 with suppress(OSError):
                     self._leave_half_line()
-                raise unwritable(self._path, error) from error
+                raise unwritable(self.path, error) from error
             self._size += len(line)
             # Where there are no locks, another process may have added lines.
             end = os.lseek(self._file, 0, os.SEEK_CUR)
@@ -129,7 +129,7 @@ class Journal:
         try:
             os.fsync(self._file)
         except OSError as failure:
-            raise unwritable(self._path, failure) from failure
+            raise unwritable(self.path, failure) from failure
         finally:
             for file in (self._file, *self._others):
                 os.close(file)
@@ -137,23 +137,23 @@ class Journal:
     def _locked(self) -> int:
         """Open the file once no other process uses it."""
         try:
-            waiting = f"waiting for {self._path}, to which another process adds points"
-            return lock_first([self._path], _opened, lambda: self._notify(waiting))[1]
+            waiting = f"waiting for {self.path}, to which another process adds points"
+            return lock_first([self.path], _opened, lambda: self._notify(waiting))[1]
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
         self._is_locked = False
-        self._notify(f"{self._path}: this file system has no locks. Two runs at once would measure the same points.")
-        return _opened(self._path)
+        self._notify(f"{self.path}: this file system has no locks. Two runs at once would measure the same points.")
+        return _opened(self.path)
 
     def _load(self) -> None:
         """Find the records, and drop a half-written last line. Lines that can't be read stay."""
-        read, unreadable, self._size = self._find_records(self._file, self._path)
+        read, unreadable, self._size = self._find_records(self._file, self.path)
         if os.pread(self._file, 1, self._size):
             # It may be a whole record, but the next record would follow on the same line.
             self._leave_half_line()
         if unreadable:
-            self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
+            self._notify(f"{self.path}: {unreadable} of {read} lines can't be read; their points are run again")
 
     def _leave_half_line(self) -> None:
         """Have the next record begin on a line of its own."""

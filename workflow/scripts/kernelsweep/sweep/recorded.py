@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kernelsweep.device.outcome import Outcome, ended_early, outcome_values, read_outcome
@@ -73,6 +74,6 @@ def _place(of: Identity) -> str:
     return identity_sha256({**of, "version": {}})
 
 
-def of_source(source_sha256: str) -> dict[str, Any]:
-    """What the journal notes of a kernel's source: its hash, and the revision."""
-    return {"source_sha256": source_sha256, "revision": git_revision()}
+def of_source(source_sha256: str, folder: Path) -> dict[str, Any]:
+    """What the journal notes of a kernel's source: its hash, and the revision of the repository with the folder."""
+    return {"source_sha256": source_sha256, "revision": git_revision(folder)}
