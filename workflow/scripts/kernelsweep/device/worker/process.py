@@ -7,6 +7,7 @@ so as well where the kernels are untrusted: it begins in the sandbox.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -60,6 +61,7 @@ def _forked(platform: str, messages: IO[str]) -> _Begun:
         stream.flush()  # Else the fork would write it, too.
     pid = os.fork()
     if pid == 0:
+        gc.freeze()  # Else its garbage collection would copy all of the job's memory.
         _serve(platform, (pipes[0], pipes[3], messages.fileno()))
     os.close(pipes[0])
     os.close(pipes[3])
