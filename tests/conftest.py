@@ -30,6 +30,8 @@ os.environ["XDG_CACHE_HOME"] = str(SHARED / "cache")
 # Workers are forks of this process, as they are of a job. It has threads, of pytest-xdist and of numpy, but a worker
 # takes none of their locks, and a new Python for each would take the suite a minute.
 process.thread_count = lambda: 1
+# To look for garbage after each 700 objects, among all that is there, takes a tenth of the time of tests in Python.
+gc.set_threshold(100_000, 20, 100)
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them the runs that they interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -83,7 +85,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in missing.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
-    # To look through all that is there now for garbage, again and again, takes a twentieth of the suite's time.
     gc.freeze()
 
 
