@@ -107,9 +107,10 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     content["studies"]["rows"]["provenance"] = "checked twice"
     write(results / "emulator/status.json", json.dumps(content), 100)
     undefined = " (besides 2 of undefined behaviour)"
-    assert rows(results)["sums"] == f"one value · float32 sum 100% 0 2¹⁶–2²² tree 64 × 8 3.1% 89.0% ✓ 9 of 9{undefined}"
+    of_sums = f"one value · float32 sum 100% 0 90% 2¹⁶–2²² tree 64 × 8 3.1% 89.0% ✓ 9 of 9{undefined}"
+    assert rows(results)["sums"] == of_sums
     assert f"18 of 18 points right{undefined} , checked ; rows checked twice . " in rows(results)["emulator"]
-    assert 'd="M0,18.0L96,2.0"/><path class="shares dots" d="M24,10.0h0"/>' in (results / "index.html").read_text()
+    assert 'd="M0,28.8L96,3.2"/><path class="shares dots" d="M24,16.0h0"/>' in (results / "index.html").read_text()
     answer["curve"] = [0.9]  # of one size, which makes no curve
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()

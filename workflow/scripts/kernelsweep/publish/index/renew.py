@@ -27,7 +27,7 @@ _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv
 _VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.json": "grade.html"}
 
 # A curve's width and height, in the units of its drawing.
-_CURVE = (96, 20)
+_CURVE = (96, 32)
 
 
 def renew_index(results: Path) -> None:
