@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 
 from kernelsweep.compile.build import Source
 from kernelsweep.compile.builder import build
-from kernelsweep.compile.emulated import compile_runtime
+from kernelsweep.compile.emulated import compiled_runtime
 from kernelsweep.device.gpus import Gpu, visible_gpus
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.lease import leased_gpu
@@ -76,19 +76,17 @@ def leased() -> Iterator[Gpu]:
         yield device
 
 
-def source_of(kernel: KernelSource, folder: Path, target: str) -> Source:
-    """The kernel's source with its headers' folders; for the emulator its runtime, too, compiled into `folder`."""
-    emulator, runtime = ROOT / "emulator/cpp", None
-    if target == EMULATOR:
-        runtime = folder / "runtime.o"
-        compile_runtime(emulator, runtime)
+def source_of(kernel: KernelSource, target: str) -> Source:
+    """The kernel's source with its headers' folders; for the emulator its runtime, too."""
+    emulator = ROOT / "emulator/cpp"
+    runtime = compiled_runtime(emulator) if target == EMULATOR else None
     include = [kernel.path.parent, ROOT / "kernels/include"]
     return Source(kernel.path, include, emulator, runtime, kernel.options, kernel.launches.entry.host_variables)
 
 
 def build_variants(kernel: KernelSource, points: Sequence[Point], folder: Path, target: str) -> dict[str, Any]:
     """The report of building every variant of the points into `folder`. Ends the script where that fails."""
-    report = build(source_of(kernel, folder, target), binary_of(kernel, folder), target, units(kernel, points))
+    report = build(source_of(kernel, target), binary_of(kernel, folder), target, units(kernel, points))
     if report["status"] != "ok":
         sys.exit(f"{kernel.name} could not be built:\n{report['message']}")
     return report

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 from checkout import ROOT, copy_project
-from emulator_units import UNITS, runtime
+from emulator_units import UNITS
 
 from kernelsweep.base.fork_server import ForkServer
 
@@ -23,14 +23,12 @@ SMALL_AXES = {"array_size": [1, 1000], "block_size": [64]}
 
 
 def share_builds(project: Path) -> None:
-    """Give a project without results the runtime, and the units that the others compile."""
-    emulator = project / "results/build/emulator"
-    if not emulator.parent.exists():
-        emulator.mkdir(parents=True)
-        for file in (*runtime().parent.glob("*.gch"), runtime()):
-            shutil.copy(file, emulator)
+    """Give a project without results the units that the others compile."""
+    build = project / "results/build"
+    if not build.exists():
+        build.mkdir(parents=True)
         UNITS.mkdir(exist_ok=True)
-        (emulator.parent / "units").symlink_to(UNITS)
+        (build / "units").symlink_to(UNITS)
 
 
 def shrink(project: Path, *kernels: str, **settings: Any) -> None:

@@ -76,7 +76,7 @@ class Source:
     file       the kernel's
     include    the folders of its headers
     emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
-    runtime    the emulator's runtime, compiled by emulated.compile_runtime(); None as above
+    runtime    the emulator's runtime, as emulated.compiled_runtime() gives it; None as above
     options    further options for nvcc, of which g++ is given what they define, undefine and include
     constants  the variables in constant and global memory that the host sets or reads
     without    headers that the compiler lacks something of (device_code.lacking_headers)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,10 @@ import cuda_emulator.symbols
 import cuda_emulator.unit
 from cuda_emulator.errors import Refused
 from cuda_emulator.unit import Compiled
-from kernelsweep.base.compilers import run_compiler
+from kernelsweep.base.code_hash import code_hash
+from kernelsweep.base.compilers import code_variables, run_compiler
 from kernelsweep.base.sandbox import is_untrusted
+from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.compile import nvcc
 from kernelsweep.errors import BuildError
 from kernelsweep.reasons import Reason
@@ -40,13 +45,27 @@ def version() -> str:
         return cuda_emulator.compiling.version(run_compiler)
 
 
-def compile_runtime(headers: Path, compiled: Path) -> None:
-    """Compile what every kernel's library contains to an object file. Raises BuildError.
+def compiled_runtime(headers: Path) -> Path:
+    """The object file with what every kernel's library contains, in the user's cache.
+
+    It is compiled unless it is there for these sources and this compiler. Raises BuildError.
 
     headers  the folder of the emulator's C++
     """
-    with _refusals():
-        cuda_emulator.compiling.compile_runtime(compiled, headers, partial(run_compiler, is_ours=True))
+    sources = [*sorted(headers.glob("**/*.*")), *CODE]
+    made_from = f"{headers} {code_hash(sources)} {version()} {code_variables()}"
+    kept = cache_folder() / f"emulator-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
+    if not (runtime := kept / "runtime.o").exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with _refusals(), tempfile.TemporaryDirectory(dir=kept.parent) as made:
+            run = partial(run_compiler, is_ours=True)
+            cuda_emulator.compiling.compile_runtime(Path(made) / runtime.name, headers, run)
+            with suppress(OSError):  # Another process may be first.
+                Path(made).rename(kept)
+                Path(made).mkdir()
+    for file in kept.iterdir():
+        os.utime(file)  # It was used today.
+    return runtime
 
 
 def compile_kernel(kernel: Path, functions: Sequence[str], **settings: Any) -> Compiled:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.base.code_hash import code_hash
-from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.compile import emulated
 from kernelsweep.compile.binaries import Report
 from kernelsweep.compile.build import Source
@@ -211,24 +207,7 @@ def _source(kernel: KernelSource, target: str) -> Source:
         kernel.path,
         include=[kernel.path.parent, HOME / HEADERS],
         emulator=HOME / EMULATOR_HEADERS if is_emulated else None,
-        runtime=compiled_runtime() if is_emulated else None,
+        runtime=emulated.compiled_runtime(HOME / EMULATOR_HEADERS) if is_emulated else None,
         options=kernel.options,
         constants=kernel.entry.host_variables,
     )
-
-
-def compiled_runtime() -> Path:
-    """The emulator's runtime in the user's cache, compiled unless it is there for these sources and this compiler."""
-    emulator = HOME / EMULATOR_HEADERS
-    sources = [*sorted(emulator.glob("**/*.?pp")), *emulated.CODE]
-    version = hashlib.sha256(f"{emulator} {code_hash(sources)} {emulated.version()}".encode()).hexdigest()
-    kept = cache_folder() / f"emulator-{version[:16]}"
-    if not (runtime := kept / "runtime.o").exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as made, suppress(OSError):  # Another process may be first.
-            emulated.compile_runtime(emulator, Path(made) / runtime.name)
-            Path(made).rename(kept)
-            Path(made).mkdir()
-    for file in kept.iterdir():
-        os.utime(file)  # It was used today.
-    return runtime
