@@ -3,19 +3,16 @@
     python -I -S namespaces.py SIZE [WAY PATH]... -- FOLDER COMMAND...
 
 SIZE is how large a private folder may be, WAY what is done with a path (sandbox.py), FOLDER the working directory. This
-calls Linux itself: `mount` as a process for each path took five times as long.
+calls Linux itself: `mount` as a process for each path took five times as long. It imports little, since each call of a
+compiler starts it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import re
-import signal
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from typing import NoReturn
+import warnings  # noqa: F401  # os.execvp() imports it, where this Python is no longer seen
 
 _ROOT = "/mnt"
 # Of /proc, what steers the whole machine; root's candidate could write there, as the machine's root.
@@ -26,7 +23,7 @@ _READ_ONLY, _REMOUNT, _BIND, _RECURSIVE = 0x1, 0x20, 0x1000, 0x4000
 _FLAGS = {"nosuid": 0x2, "nodev": 0x4, "noexec": 0x8, "nosymfollow": 0x100, "noatime": 0x400, "nodiratime": 0x800}
 _FLAGS["relatime"] = 0x200000
 _DETACH = 2
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_PDEATHSIG, _SIGKILL = 1, 9  # linux/prctl.h, signal.h
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -52,7 +49,7 @@ def _place(path: str) -> str:
     return place
 
 
-def _fill(paths: Iterable[tuple[str, str]], size: str) -> set[str]:
+def _fill(paths: list[tuple[str, str]], size: str) -> set[str]:
     """Mount what is seen in the new root. Returns the places that may be written to."""
     writable = set()
     for way, path in paths:
@@ -78,7 +75,7 @@ def _protect(writable: set[str]) -> None:
         mounts = [line.split(" ")[4:6] for line in file]
     is_ours = False  # Mounts that the new root hides come before it.
     for name, options in mounts:
-        place = re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), name)
+        place = os.fsdecode(os.fsencode(name).decode("unicode_escape").encode("latin-1"))  # A blank is \040 there.
         if not is_ours:
             is_ours = place == _ROOT
             continue
@@ -98,11 +95,11 @@ def _fork() -> None:
     if process := os.fork():
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         os._exit(status if status >= 0 else 128 - status)
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, _SIGKILL)
     os.setsid()
 
 
-def run(size: str, paths: Iterable[tuple[str, str]], folder: str, command: Sequence[str]) -> NoReturn:
+def run(size: str, paths: list[tuple[str, str]], folder: str, command: list[str]) -> None:
     """Run a command in a folder, where it sees these paths, and exit as it does. Raises OSError."""
     _fork()
     _mount("none", _ROOT, "tmpfs", options=f"size={size}")
@@ -110,8 +107,11 @@ def run(size: str, paths: Iterable[tuple[str, str]], folder: str, command: Seque
     for name in ("/proc", "/old", folder):
         os.makedirs(f"{_ROOT}{name}", exist_ok=True)
     _mount("proc", f"{_ROOT}/proc", "proc")
-    with suppress(OSError), open(f"{_ROOT}/proc/sys/user/max_user_namespaces", "w", encoding="utf-8") as file:
-        file.write("0")
+    try:
+        with open(f"{_ROOT}/proc/sys/user/max_user_namespaces", "w", encoding="utf-8") as file:
+            file.write("0")
+    except OSError:
+        pass
     for place in (f"{_ROOT}/proc/{name}" for name in OF_MACHINE):
         if os.path.exists(place):
             _mount(place, place, flags=_BIND)
@@ -128,4 +128,4 @@ def run(size: str, paths: Iterable[tuple[str, str]], folder: str, command: Seque
 if __name__ == "__main__":
     given = sys.argv[2:]
     end = given.index("--")
-    run(sys.argv[1], zip(given[:end:2], given[1:end:2], strict=True), given[end + 1], given[end + 2 :])
+    run(sys.argv[1], [*zip(given[:end:2], given[1:end:2], strict=True)], given[end + 1], given[end + 2 :])
