@@ -62,10 +62,10 @@ def test_the_ladder_has_hollow_marks_of_published_speedups_and_dots_of_ours_alon
     data = recorded("warp_shuffle")
     for shown, has_ours in ((data, True), (replace(data, device=EMULATOR), False)):
         figure = ladder.draw(shown).figure
-        (axes,), (legend,) = figure.axes, figure.legends
+        (axes,) = figure.axes
         (marks,) = (line for line in axes.lines if line.get_marker() == "D")
         assert list(marks.get_xdata()) == [1, 1.31, 1.7, 2.02, 2.47, 2.5] and marks.get_markerfacecolor() == "none"
-        names = [text.get_text() for text in legend.get_texts()]
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
         assert names == [*[data.device["name"]] * has_ours, "published: RTX 3080 (warp-shuffle)"]
         dots = [dots for dots in axes.collections if not isinstance(dots, LineCollection)]
         assert sum(len(some.get_offsets()) for some in dots) == (6 if has_ours else 0)

@@ -54,7 +54,7 @@ class Swept:
     def label(self) -> str:
         """The quantity for readers."""
         label = self.data.settings.figure_axes.get(self.figure, {}).get("label") or QUANTITIES[self.quantity]
-        return swept_axes.peak_label(self.rows, label) if self.quantity == PEAK_SHARE else label
+        return swept_axes.peak_label(self.rows, label, self.panel) if self.quantity == PEAK_SHARE else label
 
     def axis_text(self, axis: str) -> str:
         """An axis for readers."""

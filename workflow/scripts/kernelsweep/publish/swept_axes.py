@@ -201,11 +201,12 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     return f"{where}. {meaning}" + (f" Without a time: {failed}." if failed else "")
 
 
-def peak_label(rows: pandas.DataFrame, label: str) -> str:
-    """The label of shares of the peak: with the kind of peak, if all rows have the same."""
+def peak_label(rows: pandas.DataFrame, label: str, panel: str | None) -> str:
+    """The label of shares of the peak: of which, or that each panel has its own."""
     kinds = {str(kind) or "memory" for kind in rows["peak_of"].dropna()}
-    name = {"memory": "memory's"}.get(kind := min(kinds, default=""), kind)
-    return label.replace("the peak", f"the {name} peak") if len(kinds) == 1 else label
+    own = f"each {panel}'s" if panel and len(kinds) > 1 else "the"
+    kind = "" if len(kinds) != 1 else "memory's " if "memory" in kinds else f"{min(kinds)} "
+    return label.replace("the peak", f"{own} {kind}peak")
 
 
 def peak_text(data: StudyData, rows: pandas.DataFrame) -> str:

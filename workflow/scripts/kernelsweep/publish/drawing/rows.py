@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -16,6 +17,8 @@ from kernelsweep.publish.tables.formats import broken
 # The height of a row beyond its text, that of a group's name, that below the axis, the room beside the panel and beside
 # values, and the letters of a name per inch of the figure's width.
 BESIDE_IN, HEAD_IN, FOOT_IN, GAP_IN, EDGE_IN, NAME_LETTERS_AN_INCH = 0.05, 0.19, 0.36, 0.1, 0.02, 8
+# The room of a legend's mark.
+MARK_IN = 0.4
 
 
 def row_panel(
@@ -52,3 +55,26 @@ def row_panel(
         edge = (EDGE_IN - margins.left) / size_in(axes)[0]
         axes.text(edge, place - high / 2 - 0.4 * HEAD_IN, group * head, weight="bold", **at | {"ha": "left"})
     return figure, axes, places
+
+
+def _columns(width: float, words: Sequence[str]) -> int:
+    """How many words of a legend stand side by side."""
+    for columns in range(len(words), 1, -1):
+        if sum(style.text_in(*words[column::columns]) + MARK_IN for column in range(columns)) < width:
+            return columns
+    return 1
+
+
+def legend_in(width: float, words: Sequence[str]) -> float:
+    """The height of a legend above a figure's panel, in inches."""
+    return style.LINE_IN * ceil(len(words) / _columns(width, words)) + GAP_IN
+
+
+def add_legend(axes: Axes, handles: Sequence[Any], words: Sequence[str], title: str = "") -> None:
+    """A legend at a figure's upper left, which is read along its rows."""
+    columns = _columns(axes.figure.bbox.width / axes.figure.dpi, words)
+    order = [number for column in range(columns) for number in range(column, len(words), columns)]
+    look: Any = {"loc": "upper left", "bbox_to_anchor": (0, 1), "bbox_transform": axes.figure.transFigure}
+    look |= {"frameon": False, "borderpad": 0.2, "handlelength": 1, "labelspacing": 0.2, "handletextpad": 0.4}
+    look |= {"ncols": columns, "title": title, "alignment": "left"}
+    axes.legend([handles[number] for number in order], [words[number] for number in order], **look)

@@ -14,8 +14,8 @@ from kernelsweep.judge.claims.claim import FAILS, HOLDS
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
-from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, Margins, is_narrow, panels
-from kernelsweep.publish.drawing.rows import FOOT_IN, GAP_IN, HEAD_IN
+from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, Margins, panels
+from kernelsweep.publish.drawing.rows import FOOT_IN, HEAD_IN, add_legend, legend_in
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures.claim_rows import OPEN, claim_rows, has_number
@@ -42,11 +42,11 @@ def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
 @style.styled
 def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: float = TWO_COLUMNS) -> Drawing:
     """The figure of those rows of claims.csv that have a published and a measured number. Equal ones share a row."""
-    rows, legend_rows = claim_rows(claims), len(COLOURS) + 1 if is_narrow(width) else 1
+    rows, words = claim_rows(claims), [*COLOURS, "what the claim allows"]
     rows["room"] = (ROW_IN + style.LINE_IN * (rows["count"] > 1)) / 2
     rows["place"] = (2 * rows["room"] + (HEAD_IN + ROW_IN) * (rows["head"] != "")).cumsum() - rows["room"]
     end = rows["place"].max() + ROW_IN
-    margins = Margins(SIDE_IN, SIDE_IN, FOOT_IN, style.LINE_IN * legend_rows + GAP_IN)
+    margins = Margins(SIDE_IN, SIDE_IN, FOOT_IN, legend_in(width, words))
     figure, (axes,) = panels(width, end + margins.bottom + margins.top, 1, 1, margins)
     axes.spines["left"].set_visible(False)
     look: Any = {"hue": "verdict", "palette": COLOURS, "hue_order": COLOURS, "style_order": COLOURS, "markers": MARKS}
@@ -66,15 +66,10 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
         axes.text(1, above, row["holds"], ha="right", **at)
         text = f"{row['count']} claims" * (row["count"] > 1)
         axes.annotate(text, (row["most"], row["place"]), (3, 0), textcoords="offset points", va="center")
-    handles = [*axes.get_legend_handles_labels()[0], Patch(**bar)]
-    look = {"bbox_to_anchor": (0, 1), "bbox_transform": figure.transFigure, "frameon": False, "borderpad": 0.2}
-    names, look["ncols"] = [*COLOURS, "what the claim allows"], len(handles) // legend_rows
-    axes.legend(handles, names, loc="upper left", handletextpad=0.4, **look)
+    add_legend(axes, [*axes.get_legend_handles_labels()[0], Patch(**bar)], words)
     held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
     message = f"{sum(row['verdict'] == HOLDS for row in claims)} of {len(claims)} claims hold here;"
     message += f" of the {rows['count'].sum()} that give a number, and no bound, {held}."
-    caption = (
-        f"{device['name']}. A mark for each claim that gives a number, and no bound; 1 is as published. Lines: 95%"
-    )
-    caption += " intervals, or what counters differ by from run to run."
+    caption = f"{device['name']}. A mark for each claim that gives a number, and no bound; 1 is as published."
+    caption += " Lines: 95% intervals, or what counters differ by from run to run."
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import cycle
-from math import ceil
 from typing import Any
 
 import pandas
@@ -13,13 +12,12 @@ from matplotlib.figure import Figure
 
 from kernelsweep.judge.data.study_data import shown_place
 from kernelsweep.publish.drawing import palette, style
-from kernelsweep.publish.drawing.layout import is_narrow
-from kernelsweep.publish.drawing.rows import EDGE_IN, GAP_IN, row_panel
+from kernelsweep.publish.drawing.rows import EDGE_IN, GAP_IN, add_legend, legend_in, row_panel
 from kernelsweep.publish.drawing.series import end_text, scale
 from kernelsweep.publish.swept import Swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, without_unit
 
-MARK_PT, NARROW_COLUMNS = 5.0, 2
+MARK_PT = 5.0
 
 
 def draw_rows(
@@ -50,31 +48,22 @@ def draw_rows(
     numbers = of_rows[of_rows["mark"] == at].set_index(["group", "row"])["shown"]
     numbered = [numbers.get((row["group"], row["row"])) for row in named.to_dict("records")]
     texts = ["" if number is None else end_text(number, shown.quantity) for number in numbered]
-    columns = min(len(marks), NARROW_COLUMNS if is_narrow(width) else len(marks))
-    legend_in = style.LINE_IN * (ceil(len(marks) / columns) + 2) + GAP_IN if len(marks) > 1 else GAP_IN
-    figure, axes, places = row_panel(width, [*named["row"]], [*named["group"]], texts, legend_in)
+    above_in = legend_in(width, marks) + 2 * style.LINE_IN if len(marks) > 1 else GAP_IN
+    figure, axes, places = row_panel(width, [*named["row"]], [*named["group"]], texts, above_in)
     placed = of_rows.merge(named[["group", "row"]].assign(place=places))
     scale(axes, "x", rows["low"].min(), rows["high"].max(), shown.quantity)
     ends = placed.groupby("place")["shown"].agg(["min", "max"]).reset_index()
     axes.hlines(ends["place"], ends["min"], ends["max"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
     colours = line_colours(shown.data, x if is_row else shown.axes[-1], marks)
     axes.hlines(placed["place"], placed["low"], placed["high"], colors=[*placed["mark"].map(colours)], linewidth=1.0)
-    # A legend goes down its columns; it is read along its rows.
-    in_rows = [text for column in range(columns) for text in marks[column::columns]]
-    look: Any = {"hue": "mark", "style": "mark", "hue_order": in_rows, "style_order": in_rows, "palette": colours}
-    look |= {
-        "markers": dict(zip(marks, cycle(style.MARKERS), strict=False)),
-        "s": MARK_PT**2,
-        "linewidth": 0.3,
-        "zorder": 3,
-    }
-    seaborn.scatterplot(placed, x="shown", y="place", ax=axes, **look, legend=len(marks) > 1)
+    look: Any = {"hue": "mark", "style": "mark", "hue_order": marks, "style_order": marks, "palette": colours}
+    look |= {"markers": dict(zip(marks, cycle(style.MARKERS), strict=False)), "s": MARK_PT**2, "linewidth": 0.3}
+    seaborn.scatterplot(placed, x="shown", y="place", ax=axes, **look, zorder=3, legend=len(marks) > 1)
     axes.set(xlabel=shown.label, ylabel="")
     if len(marks) == 1:
         return figure, "Marks: the best over all other axes, with 95% intervals."
-    above: Any = {"bbox_to_anchor": (0, 1), "bbox_transform": figure.transFigure, "frameon": False, "borderpad": 0.2}
-    title = shown.axis_text(x) if across == x else ""
-    seaborn.move_legend(axes, "upper left", **above, ncols=columns, title=title, alignment="left", handletextpad=0.2)
+    add_legend(axes, axes.get_legend_handles_labels()[0], marks, shown.axis_text(x) if across == x else "")
     right: Any = {"ha": "right", "va": "bottom", "transform": figure.transFigure}
-    axes.text(1 - EDGE_IN / width, 1 - legend_in / figure.get_figheight(), f"at {at}", **right)
-    return figure, f"Marks: the best over all other axes, with 95% intervals; numbers: at {without_unit(at)}."
+    axes.text(1 - EDGE_IN / width, 1 - above_in / figure.get_figheight(), f"at {at}", **right)
+    missing = " No mark: not in the sweep, or no time." * (len(of_rows) < len(named) * len(marks))
+    return figure, f"Marks: the best over all other axes, with 95% intervals; numbers: at {without_unit(at)}.{missing}"

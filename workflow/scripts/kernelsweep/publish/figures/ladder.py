@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, empty_drawing, is_narrow
-from kernelsweep.publish.drawing.rows import GAP_IN, row_panel
+from kernelsweep.publish.drawing.rows import add_legend, legend_in, row_panel
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
 from kernelsweep.publish.swept_axes import kernel_colours, no_times
@@ -25,8 +25,8 @@ from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_
 DOT_PT = 4.6
 # The marks of rows by their kind, with their words.
 MARKS = {KERNEL_ROW: ("o", "kernel"), RIVAL_ROW: ("s", "library, dashed: the fastest"), LIMIT_ROW: ("P", "limit")}
-# Published numbers' marks, by source: hollow, and wide enough to be seen around a dot; one's room in the legend.
-HOLLOW_PT, HOLLOW, MARK_IN = 6.0, "D^sv", 0.4
+# Published numbers' marks, by source: hollow, and wide enough to be seen around a dot.
+HOLLOW_PT, HOLLOW = 6.0, "D^sv"
 
 
 @style.styled
@@ -40,11 +40,10 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     if ladder.published and kinds:
         words[0] = data.device["name"]
     words += [f"published: {column.origin}" for column in ladder.published]
-    has_room = sum(style.text_in(text) + MARK_IN for text in words) < width
-    legend_in = style.LINE_IN * (1 if has_room else len(words)) + GAP_IN if len(words) > 1 or ladder.published else 0.05
+    above_in = legend_in(width, words) if len(words) > 1 or ladder.published else 0.05
     colour = palette.INK if ladder.has_times else palette.GREY
     of_rows = [*ladder.table["name"]], ladder.heads, ladder.values(is_narrow(width))
-    figure, axes, places = row_panel(width, *of_rows, legend_in, colour)
+    figure, axes, places = row_panel(width, *of_rows, above_in, colour)
     rows = ladder.table.assign(place=places)
     if ladder.has_times:
         _draw_dots(axes, rows, data)
@@ -60,8 +59,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     scale_log(axes)
     axes.set(xlabel=ladder.label, ylabel="")
     if len(words) > 1 or ladder.published:
-        look = {"frameon": False, "borderpad": 0.2, "handlelength": 1, "labelspacing": 0.2}
-        figure.legend(handles, words, loc="upper left", ncols=len(words) if has_room else 1, **look)
+        add_legend(axes, handles, words)
     return Drawing(figure, *texts_of(ladder), rows=rows.drop(columns=["place", "name"]))
 
 
