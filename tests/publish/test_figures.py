@@ -230,9 +230,8 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
 def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undefined() -> None:
     drawing = ladder.draw(recorded("matmul"))
     (axes,) = drawing.figure.axes
-    assert list(drawing.rows["group"]) == ["float32"] * 8 + ["tf32"] * 2 and "tf32: over naive in float32" in texts(
-        drawing.figure
-    )
+    other = "tf32: over naive in float32"
+    assert list(drawing.rows["group"]) == ["float32"] * 8 + [other] * 2 and other in texts(drawing.figure)
     library = drawing.rows[drawing.rows["kernel"] == "cublas_matmul"]["speedup"]
     drawn = [ends for lines in axes.collections if isinstance(lines, LineCollection) for ends in lines.get_segments()]
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}

@@ -87,13 +87,6 @@ class Ladder:
             words.append((FIGURE_SPACE * 2).join(filter(None, texts)))
         return words
 
-    @property
-    def heads(self) -> list[str]:
-        """Each row's group in words: where the first step's is another one, with that."""
-        own = self.table["group"].iloc[0]
-        over = f": over {self.first} in {own}" * (self.quantity == OF_SPEEDUP[0])
-        return [f"{group}{over}" if group != own else group for group in self.table["group"]]
-
 
 def ladder_of(data: StudyData) -> Ladder:
     """The ladder of a study."""
@@ -104,12 +97,14 @@ def ladder_of(data: StudyData) -> Ladder:
     groups = [
         ", ".join(axis_value(axis, row[axis]) for axis in axes if notna(row[axis])) for row in table.to_dict("records")
     ]
+    quantity = OF_TIME if table["speedup"].isna().all() and table["time_us"].notna().any() else OF_SPEEDUP
+    labels = _labels(data, table)
+    over = f": over {labels[0]} in {groups[0]}" * (quantity == OF_SPEEDUP)
     table = table.assign(
-        label=_labels(data, table),
-        group=[group or groups[0] for group in groups],
+        label=labels,
+        group=[f"{group}{over}" if group not in ("", groups[0]) else groups[0] for group in groups],
         is_undefined=table["kernel"].isin(undefined_kernels(table)),
     )
-    quantity = OF_TIME if table["speedup"].isna().all() and table["time_us"].notna().any() else OF_SPEEDUP
     table = table.assign(
         name=_names(data, table), **{end: table[name] for end, name in zip(ENDS, quantity, strict=True)}
     )
