@@ -262,13 +262,16 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     assert darkness == sorted(darkness) and darkness[-1] > 1.3 * darkness[0]
     # Numbers near each other have the darker half of a scale whose ends are said; others are from zero.
     scale, numbers = figure.axes[0].collections[0].norm, [number for number, _ in cells]
-    assert scale(min(numbers)) == pytest.approx(0.5, abs=1e-3) and "and colour, from 23.8, not zero" in drawing.caption
+    assert (
+        scale(min(numbers)) == pytest.approx(0.5, abs=1e-3)
+        and "and colour (on a scale from 23.8, not zero):" in drawing.caption
+    )
     assert [tick.get_text() for tick in figure.axes[-1].get_xticklabels()] == ["45.7", "50", "55", "60", "67.5"], (
         "the scale's colours that no cell has are not drawn"
     )
     wide = heatmap.draw(recorded("unrolling"))
     scale, best = wide.figure.axes[0].collections[0].norm, wide.rows["peak_percent"].max()
-    assert scale(best / 2) == pytest.approx(0.5) and "and colour, from 0:" in wide.caption, "half has half its colour"
+    assert scale(best / 2) == pytest.approx(0.5) and "and colour:" in wide.caption, "half has half its colour"
     assert figure.axes[-1].get_xlabel() == "share of the memory's peak (%)"
     # One column has the same kernels and the same outlined cells: the page has one caption for both widths.
     wide, narrow = (heatmap.draw(recorded("staged"), width) for width in layout.WIDTHS.values())

@@ -98,6 +98,6 @@ def _caption(shown: Swept, start: str, left_out: str) -> str:
     axes = swept_axes.problem_axes(shown.data, [*shown.axes, shown.panel or ""])
     named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in axes]
     where = f" at each {list_texts(named)}" if named else ""
-    colours = f" and colour, from {start}{', not zero' * (start != '0')}"
+    colours = " and colour" + f" (on a scale from {start}, not zero)" * (start != "0")
     meaning = f"Number{colours * (shown.quantity != 'time_us')}: the best over all other axes"
     return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"

@@ -73,7 +73,7 @@ def link(path: Path, base: Path, text: str = "") -> Link:
 def drawing(path: Path, name: str) -> str:
     """An SVG file as a part of the page, whose style and colours it has. Its ids begin with a name of its own."""
     text = path.read_text(encoding="utf-8")
-    text = _SPARE.sub("", " ".join(text[text.index("<svg") :].split())).replace("xlink:href", "href")
+    text = _SPARE.sub("", re.sub("[ \n]+", " ", text[text.index("<svg") :].strip())).replace("xlink:href", "href")
     text = _TAG.sub(lambda tag: _DECIMALS.sub("", tag[0]), text)
     text = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shorter(path[1])}"', text)
     text = re.sub(r'style="[^"]*"', lambda style: style[0].replace(": ", ":").replace("; ", ";"), text)
