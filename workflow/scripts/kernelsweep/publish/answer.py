@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -212,14 +211,9 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
     rows, more, notes = [], False, []
     for study in studies:
-        shared = _shared([f"{row['sizes']} {row['configuration']}" for row in study.uses if not row["is_refined"]])
-        notes += [f"{study.study}: each with {' '.join(shared)}."] if shared else []
         for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
             more |= row["has_better"]
-            sizes, words = row["sizes"], f"{row['kernel']} {row['configuration']}".strip()
-            for word in shared:
-                sizes, words = (re.sub(rf",? {word}(?!\S)", "", text) for text in (sizes, words))
-            sizes += "*" * row["has_better"]
+            sizes, words = row["sizes"] + "*" * row["has_better"], f"{row['kernel']} {row['configuration']}".strip()
             sizes = sizes.replace("; ", ";\n") if len(sizes) > _WIDEST[1] else sizes
             rows.append(("" if number else study.study, sizes, words, row["loses"], row["of_peak"]))
     if not rows:
@@ -241,12 +235,6 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     notes += [f"For {kind} only: {', '.join(one.study for one in of)}." for kind, of in of_kind.items()]
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     return ["", *lines, *(fitted(f"  {note}") for note in notes)]
-
-
-def _shared(texts: Sequence[str]) -> list[str]:
-    """The values on axes, such as spread=1–256, that all of several rows have."""
-    words = [[word for word in text.split() if "=" in word] for text in texts]
-    return [word for word in words[0] if all(word in others for others in words)] if words[1:] else []
 
 
 def _filled(cell: str, most: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.best.best_file import reason_for_none
-from kernelsweep.judge.best.find import LITTLE, MOST, Best, Configuration, Use, at_reference_kind, of_reference
+from kernelsweep.judge.best.find import LITTLE, MOST, Best, Configuration, Tie, Use, at_reference_kind, of_reference
 from kernelsweep.judge.data.study_data import kernel_axes, place_words, size_axes
 from kernelsweep.judge.data.words import (
     axis_title,
@@ -58,10 +58,11 @@ def configuration_text(
     return configuration_words(named)
 
 
-def _fixed(kernel: str, study: StudySettings) -> set[str]:
-    """The axes on which a kernel has one value, so that no choice is made."""
-    own = next((one.axes for one in study.kernels if one.name == kernel), {})
-    return {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
+def chosen_text(use: Use | Tie, study: StudySettings) -> str:
+    """The configuration to use in short, without axes on which the kernel has one value, so that no choice is made."""
+    own = next((one.axes for one in study.kernels if one.name == use.kernel), {})
+    fixed = {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
+    return configuration_text(use.configuration, fixed=fixed)
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -99,13 +100,10 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "is_refined": not use.everywhere and use.kind in refined,
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
-            "configuration": configuration_text(use.configuration, fixed=_fixed(use.kernel, study))
+            "configuration": chosen_text(use, study)
             + (f" at {sizes_text(last, study)}; {len(others)} others at smaller sizes" if others else ""),
-            "smaller": [
-                f"{configuration_text(one.configuration, fixed=_fixed(one.kernel, study))} at {sizes_text(one, study)}"
-                for one in others
-            ],
-            "ties": tied_text(use, _FEW_TIES, study),
+            "smaller": [f"{chosen_text(one, study)} at {sizes_text(one, study)}" for one in others],
+            "ties": tied_text(use, study, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
             "average": f"{use.mean:.1%}",
@@ -132,15 +130,10 @@ def _joined(uses: Sequence[Use]) -> Use:
     return replace(uses[-1], sizes=sizes, worst=max(use.worst for use in uses), mean=lost, ties=())
 
 
-def tied_text(use: Use, most: int = MOST_TIES, study: StudySettings | None = None) -> str:
-    """What takes as long at each of the sizes, and the number of the others; "" for nothing.
-
-    study  whose axes without a choice are left out
-    """
+def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:
+    """What takes as long at each of the sizes, and the number of the others; "" for nothing."""
     kernels = ["" if tie.kernel == use.kernel else f"{tie.kernel} " for tie in use.ties]
-    configurations = [
-        configuration_text(tie.configuration, fixed=_fixed(tie.kernel, study) if study else ()) for tie in use.ties
-    ]
+    configurations = [chosen_text(tie, study) for tie in use.ties]
     return some_of(list(map("".join, zip(kernels, configurations, strict=True))), most)
 
 
@@ -197,7 +190,7 @@ def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
             f"`{use.kernel}`",
             *_facts(use.configuration),
             f"{use.worst:.1%}, {use.mean:.1%}",
-            tied_text(use) or NONE,
+            tied_text(use, study) or NONE,
         ]
         for use in uses
     ]

@@ -12,7 +12,7 @@ import pandas
 
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.errors import check_known
-from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
+from kernelsweep.judge.best.best_words import chosen_text, sizes_text, some_of, tied_text
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
 from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
@@ -385,7 +385,7 @@ def best_table(data: StudyData) -> TableText | str:
         return _why_no_times(data)
     uses = reference_uses(data)
     rows = [pandas.Series({"status": "ok", **asdict(use.configuration)}) for use in uses]
-    ties = [_narrow(tied_text(use, _MOST_TIES)) for use in uses]
+    ties = [_narrow(tied_text(use, data.settings, _MOST_TIES)) for use in uses]
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
     return TableText(
         title=_paper_title(data, "what to use"),
@@ -393,9 +393,7 @@ def best_table(data: StudyData) -> TableText | str:
         kernels=[use.kernel for use in uses],
         columns=[
             Column("sizes", [_narrow(sizes_text(use, data.settings)) for use in uses], right=False),
-            Column(
-                "configuration", [_narrow(configuration_text(use.configuration) or EMPTY) for use in uses], right=False
-            ),
+            Column("configuration", [_narrow(chosen_text(use, data.settings) or EMPTY) for use in uses], right=False),
             Column("loses (%)", [f"{100 * use.worst:.1f}" for use in uses]),
             Column("time (µs)", [_uncertain_time(row) for row in rows]),
             Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
