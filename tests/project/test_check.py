@@ -151,6 +151,11 @@ def checked(file: Path, kernel: str, **given: object) -> Checked:
     return result
 
 
+def all_checked(file: Path) -> dict[str, Checked]:
+    """The results of a file's kernels, which are compiled together."""
+    return {result.kernel: result for result in check_file(file, "", Given())}
+
+
 def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
     axpy, product = (guess(write(tmp_path), name) for name in ("axpy", "product"))
     assert (axpy.grid, axpy.block, [*axpy.axes]) == (["(in_ + 256 - 1) // 256"], ["256"], ["in_"])
@@ -207,8 +212,9 @@ def test_a_mode_is_no_size_and_a_grid_has_a_block(tmp_path: Path) -> None:
 
 def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_path: Path) -> None:
     sizes_of = {"axpy": ["in_"], "product": ["m * n", "m * k", "n * k"], "gather": ["n"], "halves": ["n", "2 * n"]}
+    found = all_checked(write(tmp_path))
     for kernel, sizes in sizes_of.items():
-        result = checked(write(tmp_path), kernel)
+        result = found[kernel]
         assert (result.status, result.findings, len(result.points)) == (0, [], 3), result
         assert "Results were not judged" in repr(result)
         assert all(f" {size} elements" in repr(result) for size in sizes), result
@@ -217,8 +223,8 @@ def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_
 def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Path) -> None:
     file = tmp_path / "asks.cu"
     file.write_text(ASKS)
-    kernels = ("quads", "singles", "reversed", "smoothed", "tiles", "counted", "corner")
-    found = {kernel: checked(file, kernel) for kernel in kernels}
+    every = all_checked(file)
+    found = {kernel: result for kernel, result in every.items() if kernel not in ("flipped", "either")}
     assert {result.status for result in found.values()} == {0}, found
     assert {kernel: [*result.points] for kernel, result in found.items() if kernel not in ("smoothed", "counted")} == {
         "quads": ["n=512", "n=1000", "n=40"],
@@ -229,7 +235,7 @@ def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Pa
     }
     assert all("1048576" not in repr(result) for kernel, result in found.items() if kernel != "counted")
     assert found["smoothed"].guessed["reach"] == "2, 2, 3"
-    assert "as in line 55" in checked(file, "either").guessed["launch"]
+    assert "as in line 55" in every["either"].guessed["launch"]
     doubtful = checked(file, "either", block="128")
     assert doubtful.status == 3 and not doubtful.findings
     assert "which launch is used, that of line 55 or of line 56, depends on what can't be read" in repr(doubtful)
@@ -455,6 +461,7 @@ def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch
 def test_the_last_warp_needs_an_order_and_volatile_is_none() -> None:
     """What docs/last-warp.md says of its example."""
     file = ROOT / "examples/last_warp.cu"
+    every = all_checked(file)
     for kernel, count in (("plain", 1), ("with_volatile", 1), ("with_syncwarp", 0)):
-        found = checked(file, kernel).findings
+        found = every[kernel].findings
         assert len(found) == count and all("race at shared[1]" in str(one) for one in found), kernel
