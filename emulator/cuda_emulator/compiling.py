@@ -75,7 +75,7 @@ _WATCHING = [
     *("-fno-tree-dce", "-fno-tree-dse", "-fno-tree-sink", "-fno-ipa-reference-addressable"),
     # A barrier of the source is one place in the code for each call of its function, by which barriers are told apart.
     "-fno-thread-jumps",
-    "-g",
+    *("-g", "-fno-var-tracking"),  # of variables, those in shared memory are asked for, which stay where they are
 ]
 # Addresses by their types. It takes a fifth of the time to compile, and only a cast makes a pointer misaligned, perhaps
 # to a type of pointers that has a name.
