@@ -205,7 +205,7 @@ def code_hash(files: Iterable[Path], with_story: bool = False) -> str:
     for file in files:
         try:
             if os.path.abspath(file).startswith(_OURS):
-                digest.update(sha256_of(file).encode())
+                digest.update(_sha256_of_ours(file).encode())
             elif file.suffix == ".py":
                 digest.update(_code(file.read_text(encoding="utf-8-sig")).encode())
             elif file.suffix in _CXX:
@@ -245,3 +245,6 @@ def sha256_of(path: str | Path) -> str:
     """SHA-256 of a file's content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_sha256_of_ours = cache(sha256_of)  # This process runs what it has read of them.
