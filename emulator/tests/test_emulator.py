@@ -42,6 +42,10 @@ class Kernels:
         self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values)
 
 
+# One process compiles the kernels.
+pytestmark = pytest.mark.xdist_group("emulator")
+
+
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
     folder = tmp_path_factory.mktemp("kernels")

@@ -43,6 +43,10 @@ TYPES = {
 }
 
 
+# One process compiles the kernels.
+pytestmark = pytest.mark.xdist_group("matrices")
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder = tmp_path_factory.mktemp("matrices")

@@ -23,7 +23,7 @@ def test_the_example_of_the_readme_works_as_pasted(tmp_path: Path) -> None:
         (tmp_path / "kernel.cu").write_text(source)
         (tmp_path / "test_example.py").write_text(test)
         (tmp_path / "example.py").write_text(example + '\nimport sys\nassert "kernelsweep" not in sys.modules\n')
-        environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+        environment = {**os.environ, "PYTHONPATH": str(FOLDER), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         # The test imports the example, which prints.
         command = [sys.executable, "-m", "pytest", "-qs", "-p", "no:cacheprovider", "test_example.py"]
         tested = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

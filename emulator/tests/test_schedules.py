@@ -16,6 +16,10 @@ ENTRIES = ["counted<true>", "counted<false>", "two_locks<true>", "two_locks<fals
 ENTRIES += ["by_two_warps", "after_tile"]
 
 
+# One process compiles the kernels.
+pytestmark = pytest.mark.xdist_group("schedules")
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder = tmp_path_factory.mktemp("schedules")
