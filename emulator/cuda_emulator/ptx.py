@@ -18,6 +18,8 @@ _TOKEN = re.compile(
     r"""|(?P<newline>\n)""",
     re.MULTILINE | re.DOTALL,
 )
+# A system's file, whose assembly is the host's, and no file of a repository in /usr/src/app.
+_SYSTEM = re.compile(r"<|/usr/(?:include/|lib|local/(?:lib|include/c\+\+))")
 _OPERAND = re.compile(r'\s*(?:\[\s*(?P<name>\w+)\s*\]\s*)?"(?P<constraint>[^"]*)"\s*\((?P<value>.*)\)\s*$', re.DOTALL)
 _TYPE = re.compile(r"^(?:[usb](?:8|16|32|64)|f(?:32|64)|pred)$")
 _CACHES = r"nc|ca|cg|cs|lu|cv|wb|wt|weak|volatile|relaxed|acquire|release|acq_rel|cta|cluster|gpu|sys|L1::\w+|L2::\w+"
@@ -92,7 +94,7 @@ def translated(text: str, headers: Path) -> str:
             line += 1
         elif token["raw"] or token["string"]:
             line += token[0].count("\n")
-        elif not (Path(file).is_relative_to(headers) or file.startswith(("/usr/", "<"))):
+        elif not (Path(file).is_relative_to(headers) or _SYSTEM.match(file)):
             end = _closing(text, token.end() - 1)
             number += 1
             try:

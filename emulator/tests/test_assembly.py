@@ -10,6 +10,7 @@ from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 
 from cuda_emulator import Library, Refused, allocate
 from cuda_emulator.compiling import compile_for_emulator
+from cuda_emulator.ptx import translated
 
 ENTRIES = ["instructions", "copied<true>", "copied<false>", "published"]
 
@@ -58,3 +59,9 @@ def test_an_instruction_that_is_not_supplied_is_named(tmp_path: Path) -> None:
             write_unit(tmp_path / "unit.cpp", [kernel], ["phases"]), tmp_path / "unit.so", runtime(), []
         )
     assert error.value.is_lacking
+
+
+@pytest.mark.parametrize("folder", ["/usr/src/app", "/usr/include/c++/14", "/usr/local/include/c++/14"])
+def test_assembly_of_the_systems_headers_stays_and_a_repositorys_below_usr_does_not(folder: str) -> None:
+    text = f'# 1 "{folder}/file.h"\nasm volatile("bar.sync 0;");\n'
+    assert (translated(text, Path("headers")) == text) == ("include" in folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.project import building, inputs, plan
 from kernelsweep.project.project import load_project
 from kernelsweep.study.kernel_sweep import instantiation, units
+from kernelsweep.study.kernels import source
 from kernelsweep.study.resolve import listed_points
 from kernelsweep.sweep.identity import LEFT_OUT, identities, identity_sha256
 
@@ -144,11 +146,11 @@ class Repository:
         assert points is not None
         file, variant = kernel.path.relative_to(self.root), instantiation(kernel, points[0])
         folders = ["kernels/include", str(ROOT / "kernels/include")]
-        source = gpu_source(file, kernel, folders)
+        of_kernel = gpu_source(file, kernel, folders)
         if self.target == "emulator":
             emulator, runtime = ROOT / "emulator/cpp", emulator_units.runtime()
-            source = Source(file, source.include, emulator, runtime, source.options, source.constants)
-        with Builder(source, self.target, UnitStore(emulator_units.UNITS), 1) as builder:
+            of_kernel = Source(file, of_kernel.include, emulator, runtime, of_kernel.options, of_kernel.constants)
+        with Builder(of_kernel, self.target, UnitStore(emulator_units.UNITS), 1) as builder:
             builder.offer(units(kernel, [points[0]]))
             report = {**builder.report(), "variants": builder.wait(variant).variants}
         task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", self.protocol)
@@ -242,6 +244,15 @@ PREPARED: Mapping[str, tuple[Edit, Edit]] = {
         ),
         lambda r: r.write("elsewhere/found.h", "__constant__ int found[2];\n#define ADDED found[1]\n"),
     ),
+    "header in /usr/local/include": (
+        lambda r: (
+            r.write("local/found.h", "__constant__ int found[1];\n#define ADDED found[0]\n"),
+            r.edit("scaled.cu", "#ifdef FOUND", "#if 1"),
+            r.environment("CXX", "g++ -idirafter {root}/local"),
+            r.monkeypatch.setattr(source, "_LOCAL", r.root / "local"),
+        ),
+        lambda r: r.write("local/found.h", "__constant__ int found[2];\n#define ADDED found[1]\n"),
+    ),
     "import by importlib": (
         lambda r: r.edit(
             "problem.py",
@@ -306,6 +317,20 @@ def test_an_edit_of_a_file_that_is_read_in_an_unusual_way_runs_a_point_again(rep
     edit(repository)
     identity, job = repository.state()
     assert identity != before[0] and job != before[1]
+
+
+@pytest.mark.skipif(
+    not os.access("/usr/src", os.W_OK), reason="/usr/src, where Docker has /usr/src/app, is not writable"
+)
+def test_files_below_usr_count_but_for_the_compilers_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/usr/src") as folder:
+        kernel, header = Path(folder, "kernel.cu"), Path(folder, "more/header.h")
+        header.parent.mkdir()
+        header.write_text('#include "../nearby.h"\n#include <stddef.h>\n', encoding="utf-8")
+        Path(folder, "nearby.h").touch()
+        kernel.write_text("#include <stdio.h>\n#include <header.h>\n", encoding="utf-8")
+        monkeypatch.setenv("CPATH", f"/usr/include:{header.parent}")
+        assert source.included_files(kernel, []) == [header, Path(folder, "nearby.h")]
 
 
 @pytest.mark.parametrize(

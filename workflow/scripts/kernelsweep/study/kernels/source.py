@@ -32,6 +32,10 @@ GRID_SIZE = "grid_size"
 _NAMED_BY_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]+[A-Za-z_]", re.MULTILINE)
 _INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
+# Folders with the compilers' own headers; and a folder that compilers search, in which a user's libraries may lie.
+_OF_COMPILERS = re.compile(r"/usr/(?:include|lib\w*|local/cuda[^/]*)(?:/|$)")
+_LOCAL = Path("/usr/local/include")
+
 # The first comment of a file, after blanks and preprocessor directives; and the marks of its lines.
 _FIRST_COMMENT = re.compile(r"(?:\s++|#(?:\\\n|.)*+)*+((?:[ \t]*//.*\n?)+|/\*(?s:.*?)\*/)")
 _MARKS = re.compile(r"^\s*(?://[/!]*|/?\*+[/!]?) ?|\s*\*+/$")
@@ -119,13 +123,14 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     options  the kernel's further options for nvcc
 
     They lie beside the including file, in a folder of `include` or of an option or an environment variable, or at an
-    absolute path. Where a macro names a file, all headers may be meant. Files below /usr are left out: they change with
-    the compiler's release. So are missing ones, which the compiler names.
+    absolute path, or in /usr/local/include. Where a macro names a file, all headers in the other folders may be meant.
+    The compilers' own headers are left out, as they change with the compiler's release. So are missing ones, which the
+    compiler names.
     """
     if path.suffix == ".py":
         return imported_user_files(path)
     named, headers = named_headers(options)
-    include = [*include, *named]
+    include = [*include, *(folder for folder in named if not _OF_COMPILERS.match(f"{folder}"))]
     # A file may include itself, under another name.
     included = {path.resolve(): path}
     waiting = [path, *filter(Path.is_file, headers)]
@@ -134,7 +139,7 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
         source = waiting.pop(0)
         text = read_source(source)
         named_by_macro |= bool(_NAMED_BY_MACRO.search(text))
-        folders = {"quoted": [source.parent, *include], "angled": include}
+        folders = {"quoted": [source.parent, *include, _LOCAL], "angled": [*include, _LOCAL]}
         for match in _INCLUDE.finditer(text):
             kind = match.lastgroup or ""
             places = (Path(os.path.normpath(folder / match[kind])) for folder in folders[kind])
@@ -147,7 +152,7 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
         for folder in (path.parent, *include):
             files = (one for one in sorted(folder.glob("**/*.[hci]*")) if one.is_file() and one.suffix != ".gch")
             included |= {file.resolve(): file for file in files if file.resolve() not in included}
-    return [file for file in list(included.values())[1:] if not file.is_relative_to("/usr")]
+    return list(included.values())[1:]
 
 
 # Headers of CUDA and of C++, which ask for no macro but NDEBUG.
