@@ -131,6 +131,7 @@ class ForkServer:
 
 def _serve(control: socket.socket) -> NoReturn:
     """Run each request's script, and answer with its exit status; until the other end is closed."""
+    gc.set_threshold(100_000, 20)  # Imports and short jobs leave little garbage to look for.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     ended, woken = socket.socketpair()
     for end in (ended, woken):
