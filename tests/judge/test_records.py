@@ -13,8 +13,8 @@ from journal_lines import add_visit, identity
 from kernelsweep.device.outcome import Outcome, Timing
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.sides import read_records
+from kernelsweep.sweep.bench import Front
 from kernelsweep.sweep.journal import Journal, read_lines
-from kernelsweep.sweep.recorded import of_source, recorded
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monk
         monkeypatch.setenv("KERNELSWEEP_REVISION", revision)
         path = tmp_path / f"{revision}.jsonl"
         with Journal(path) as journal:
-            recorded(journal, Outcome("ok", visits=[Timing([1.0])]), {"binary": "b"}, of_source("source", tmp_path))
+            Front(journal, source="source").record(Outcome("ok", visits=[Timing([1.0])]), {"binary": "b"})
         assert [line["revision"] for _, line in read_lines(path)] == [revision]
         keys.append(path.read_text().partition('"value"')[0])
     assert keys[0] == keys[1], "a new revision is no reason to measure again"

@@ -204,14 +204,13 @@ def code_hash(files: Iterable[Path], with_story: bool = False) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
-            if os.path.abspath(file).startswith(_OURS):
-                digest.update(_sha256_of_ours(file).encode())
-            elif file.suffix == ".py":
+            is_ours = os.path.abspath(file).startswith(_OURS)
+            if file.suffix == ".py" and not is_ours:
                 digest.update(_code(file.read_text(encoding="utf-8-sig")).encode())
-            elif file.suffix in _CXX:
+            elif file.suffix in _CXX and not is_ours:
                 digest.update(cxx_code(file.read_text(encoding="utf-8-sig"), with_story).encode())
             else:
-                digest.update(sha256_of(file).encode())
+                digest.update((_sha256_of_ours if is_ours else sha256_of)(file).encode())
         except (SyntaxError, UnicodeDecodeError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             raise UserError(f"{file}{line}: not valid Python: {getattr(error, 'msg', error)}") from error

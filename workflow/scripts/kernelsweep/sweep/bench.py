@@ -20,10 +20,11 @@ from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.client import Workers
 from kernelsweep.errors import BuildError
 from kernelsweep.study.point import Point
+from kernelsweep.sweep.environment import git_revision
 from kernelsweep.sweep.identity import Identity, with_binary
 from kernelsweep.sweep.journal import Journal
 from kernelsweep.sweep.limits import TimeLimits
-from kernelsweep.sweep.recorded import known_outcome, of_source, recorded
+from kernelsweep.sweep.recorded import known_outcome, recorded
 from kernelsweep.sweep.visit import Visit
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Front:
     """What stands before a device: the compiler and the journal.
 
     builder       compiles the variants; None where the task has a binary
-    source        the kernel's source, as of_source() gives it, which the journal notes
+    source        the hash of the kernel's source, which the journal notes with the revision of its repository
     short_counts  as for known_outcome
     """
 
@@ -82,7 +83,7 @@ class Front:
 
     @cached_property
     def _source(self) -> dict[str, Any]:
-        return of_source(self.source, self.journal.path.parent)
+        return {"source_sha256": self.source, "revision": git_revision(self.journal.path.parent)}
 
 
 class Bench:

@@ -6,11 +6,9 @@ import time
 from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from kernelsweep.device.outcome import Outcome, ended_early, outcome_values, read_outcome
-from kernelsweep.sweep.environment import git_revision
 from kernelsweep.sweep.identity import Identity, identity_sha256
 from kernelsweep.sweep.journal import AGAIN, Journal
 
@@ -72,8 +70,3 @@ def note_return(journal: Journal, current: Set[str]) -> None:
 def _place(of: Identity) -> str:
     """What all versions of a point have in common."""
     return identity_sha256({**of, "version": {}})
-
-
-def of_source(source_sha256: str, folder: Path) -> dict[str, Any]:
-    """What the journal notes of a kernel's source: its hash, and the revision of the repository with the folder."""
-    return {"source_sha256": source_sha256, "revision": git_revision(folder)}
