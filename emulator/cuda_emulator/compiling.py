@@ -248,7 +248,7 @@ def _link(objects: Sequence[Path], library: Path, folder: Path, run: Run) -> Non
     """Link object files, with memory for dynamic shared arrays. Raises Refused for what nothing defines."""
     # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.
     extra = []
-    if arrays := sorted({name for file in objects for name, size in _thread_local_symbols(file) if size is None}):
+    if arrays := sorted({name for file in objects for name, size in _symbols(file, THREAD_LOCAL) if size is None}):
         extra = [folder / "shared.s"]  # All names are for one memory, as on the GPU.
         labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
         extra[0].write_text(_SHARED_MEMORY.format(labels=labels), encoding="utf-8")
@@ -307,7 +307,7 @@ def _check_static_shared_memory(compiled: Path, run: Run) -> None:
     The variables are thread-local symbols, mangled as function and variable: _ZZ7shuffleIiEvPKiE6shared.
     """
     sizes: Counter[str] = Counter()
-    for name, size in _thread_local_symbols(compiled):
+    for name, size in _symbols(compiled, THREAD_LOCAL):
         if size is not None and (local := _LOCAL_VARIABLE.match(name)):
             sizes[local["function"]] += size
     for function, size in sizes.items():
@@ -336,11 +336,7 @@ def _check_constant_memory(compiled: Path, names: Collection[str], run: Run) -> 
         )
 
 
-def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
-    """The thread-local symbols of an object file with their sizes in bytes, or None if defined elsewhere."""
-    return _symbols(compiled, THREAD_LOCAL)
-
-
 def _symbols(compiled: Path, kind: int) -> list[tuple[str, int | None]]:
+    """The symbols of a kind in an object file with their sizes in bytes, or None if defined elsewhere."""
     found = symbols(compiled.read_bytes())
     return [(one.name, one.size if one.is_defined else None) for one in found if one.kind == kind]
