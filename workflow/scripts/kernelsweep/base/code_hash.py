@@ -217,8 +217,15 @@ def code_hash(files: Iterable[Path], with_story: bool = False) -> str:
     return digest.hexdigest()
 
 
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 of a file's content."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 # Kernelsweep's own files are hashed as they are: to parse them would take each start a second, and each job, too.
 _OURS = (f"{HOME}/workflow/scripts/", f"{HOME}/emulator/")
+_sha256_of_ours = cache(sha256_of)  # This process runs what it has read of them.
 
 
 @cache
@@ -238,12 +245,3 @@ def _code(source: str) -> str:
 
 # The suffixes of files in C++.
 _CXX = frozenset({".cu", ".cuh", ".cpp", ".h", ".hpp"})
-
-
-def sha256_of(path: str | Path) -> str:
-    """SHA-256 of a file's content."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-_sha256_of_ours = cache(sha256_of)  # This process runs what it has read of them.
