@@ -51,10 +51,10 @@ if "--version" in sys.argv:
     sys.exit(print("NVIDIA (R) Compute Sanitizer\\nVersion 2025.3.0.0 (build 36345082) (public-release)"))
 print("========= COMPUTE-SANITIZER", flush=True)
 options, observed = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
-with open(observed[observed.index("-m") + 2], "rb") as file:
-    requests = pickle.load(file)
-chosen = os.environ.get("FAKE_KERNEL") in (None, requests.task.kernel)
-chosen = chosen and "--tool=" + os.environ.get("FAKE_TOOL", "memcheck") in options
+chosen = "--tool=" + os.environ.get("FAKE_TOOL", "memcheck") in options
+if chosen and "FAKE_KERNEL" in os.environ:  # To read requests takes a third of a second.
+    with open(observed[observed.index("-m") + 2], "rb") as file:
+        chosen = pickle.load(file).task.kernel == os.environ["FAKE_KERNEL"]
 if os.environ.get("FAKE_RUNS", "yes") == "yes":
     status = subprocess.run(observed).returncode
     if status != 0:
