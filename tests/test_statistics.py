@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kernelsweep.device.outcome import Timing
 from kernelsweep.device.sampling import MedianKnown, Sampling, Taken, is_settled, per_visit, sample
+from kernelsweep.judge.data.measurements import load_measurements
+from kernelsweep.results import MEASUREMENT_COLUMNS, time_columns, write_rows
 from kernelsweep.statistics import Interval, median_interval, ratio, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -174,3 +179,17 @@ def test_a_ratios_interval_holds_the_true_ratio_at_least_95_times_in_100() -> No
         found = ratio(Interval(*median_interval(slow)), Interval(*median_interval(fast)))
         held += found.low <= 2.0 <= found.high
     assert held >= 0.95 * trials
+
+
+def test_a_published_interval_covers_how_processes_scatter(tmp_path: Path) -> None:
+    random, rows, own = np.random.default_rng(1), list[dict[str, Any]](), []
+    for kernel, size in itertools.product("abcdefghijkl", range(50)):
+        medians = 100 * np.exp(0.01 * random.standard_normal(3))
+        times = time_columns([[*(one * np.exp(0.001 * random.standard_normal(9)))] for one in medians], {}, None)
+        own.append(float(times["time_low_us"]) <= 100 <= float(times["time_high_us"]))
+        place = {"study": "s", "platform": "p", "device": "d", "array_size": size, "block_size": 1, "unroll": 1}
+        rows.append({**place, "kernel": kernel, "status": "ok", **times})
+    write_rows(file := tmp_path / "measurements.csv", MEASUREMENT_COLUMNS, rows)
+    loaded = load_measurements([file])
+    covered = ((loaded["time_low_us"] <= 100) & (loaded["time_high_us"] >= 100)).mean()
+    assert np.mean(own) < 0.8 and 0.93 <= covered <= 0.98

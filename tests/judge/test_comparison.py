@@ -211,7 +211,7 @@ def sampled(random: np.random.Generator, ratio: float, noise: float, criterion: 
     logs = [*(np.log(ratio) + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
     for count, value in enumerate(logs if criterion else [], 1):
         assert criterion
-        criterion.add(10 * np.exp(value), 10.0)
+        criterion.add(round(10 * np.exp(value), 3), 10.0)
         if count >= 6 and criterion.is_finished():
             return logs[:count]
     return logs
@@ -257,6 +257,29 @@ def test_a_size_is_decided_by_the_mean_of_its_points() -> None:
     # Processes that differ by 0.7% leave it open, where they are three.
     assert decided(Scatter(0.0, 0.0, 0.007**2, 16), 1) == UNDECIDED
     assert decided(Scatter(0.0, 0.0, 0.007**2, 16), 24) == SAME
+
+
+@pytest.mark.parametrize("counts", [(200, 200), (20, 200), (10, 10, 200)])
+def test_visits_of_few_and_of_many_pairs_are_wrong_in_one_of_100(counts: Sequence[int]) -> None:
+    random, scatter = np.random.default_rng(1), Scatter(0.0, 0.0, 0.01**2, 500)
+    misses = 0
+    for _ in range(1500):
+        visits = [[*(0.01 * random.standard_normal() + 0.002 * random.standard_normal(count))] for count in counts]
+        found = Pairs(1000.0, visits, [False] * len(counts)).ratio(scatter)
+        assert found
+        misses += not found.interval.low <= 1 <= found.interval.high
+    assert misses <= 30
+
+
+def test_pairs_that_the_timer_rounds_alike_decide_nothing() -> None:
+    # 3.00 and 3.01 us, which steps of 32 ns show as 2.976 and 3.008.
+    alike = Outcome("ok", visits=[Timing([3.008] * 20, before=[2.976] * 20)], before_binary="a")
+    pairs = pairs_of(alike)
+    assert pairs and (found := pairs.ratio()) and verdict(found.interval, 0.01) == UNDECIDED
+    criterion = PairsDecide(0.01)
+    for _ in range(20):
+        criterion.add(3.008, 2.976)
+    assert not criterion.is_finished()
 
 
 def test_pairs_are_the_ratio_of_a_point() -> None:

@@ -42,7 +42,8 @@ CONTRACT_COLUMNS = _columns("""
 study kernel platform device array_size block_size unroll dtype operation cache launches grid_size status message
 samples
 time_us                   median over the samples, microseconds
-time_low_us time_high_us  95% confidence interval of that median, widened to span the visits' medians
+time_low_us time_high_us  95% confidence interval of that median, widened to span the visits' medians; where results are
+                          read, by how processes scatter, too
 noise                     interquartile range over the median, a fraction
 bandwidth_gbs             10^9 bytes a second, with each input byte counted once
 peak_fraction             bandwidth over the memory's theoretical peak; where the problem's work names a kind of

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import exp, sqrt
+from math import exp
 from statistics import NormalDist
 from typing import Any
 
@@ -35,7 +35,7 @@ from kernelsweep.statistics import Interval, student_quantile, time_interval
 RATIO_CONFIDENCE = 0.99
 
 # The visits of rows without that column: visit_spread is older than the column, and three was the default.
-_USUAL_VISITS = 3
+USUAL_VISITS = 3
 
 # The chance that the fit leaves a point out though none was disturbed.
 _LEFT_OUT_BY_CHANCE = 0.01
@@ -61,8 +61,8 @@ class Scatter:
     relative: float
     degrees: int
 
-    def variance(self, time_us: float) -> float:
-        """The relative variance of one visit's median."""
+    def variance(self, time_us: Any) -> Any:
+        """The relative variance of one visit's median; of an array of times, an array."""
         return self.fixed / time_us**2 + self.accumulated / time_us + self.relative
 
     @property
@@ -73,7 +73,7 @@ class Scatter:
 
 def visits_of(row: Mapping[str, Any]) -> int:
     """The number of visits behind a row's time."""
-    return int(row.get("visits") or (_USUAL_VISITS if row.get("visit_spread") else 1))
+    return int(row.get("visits") or (USUAL_VISITS if row.get("visit_spread") else 1))
 
 
 def own_variance(row: Mapping[str, Any]) -> float | None:
@@ -116,7 +116,7 @@ def fitted(
     counts  the visits of each point
     known   the part of each variance that is none of the model's
     """
-    if not times:
+    if not len(times):
         return None
     within = np.zeros(len(times)) if known is None else np.array(known)
     fixed, accumulated, relative = _undisturbed(np.array(times), np.array(variances), np.array(counts), within)
@@ -172,9 +172,18 @@ def _fit(
 def widened(row: Mapping[str, Any], scatter: Scatter) -> Interval:
     """A row's time with an interval of RATIO_CONFIDENCE that covers run-to-run variation, no narrower than its own."""
     time = time_interval(row)
-    variance = max(scatter.variance(time.value), own_variance(row) or 0.0)
-    reach = exp(scatter.quantile * sqrt(variance / visits_of(row)))
+    reach = exp(reach_of(time.value, own_variance(row) or 0.0, visits_of(row), scatter, RATIO_CONFIDENCE))
     return Interval(time.value, min(time.low, time.value / reach), max(time.high, time.value * reach))
+
+
+def reach_of(time_us: Any, own: Any, visits: Any, scatter: Scatter, confidence: float) -> Any:
+    """How far the logarithm of a time's interval reaches, by how processes scatter; of numbers, or of arrays.
+
+    own     the relative variance of one of its visits' medians, by these; 0 where it is not known
+    visits  their number
+    """
+    quantile = student_quantile((1 + confidence) / 2, scatter.degrees)
+    return quantile * np.sqrt(np.maximum(scatter.variance(time_us), own) / visits)
 
 
 @cache

@@ -24,13 +24,13 @@ studies that differ (DerSimonian and Laird, "Meta-analysis in clinical trials", 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, exp, hypot, inf, log, sqrt
 from statistics import NormalDist, fmean, median, stdev, variance
 
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.scatter import Scatter, fitted
-from kernelsweep.statistics import Interval, student_quantile
+from kernelsweep.statistics import LARGEST_TIMER_STEP_US, Interval, student_quantile, timer_step
 
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "undecided"
 
@@ -95,32 +95,50 @@ class Pairs:
     visits     the logarithm of each pair's ratio, by visit
     fixed      by visit, whether the number of pairs was set before
     processes  the number of each visit's process
+    step_us    the timer's step; 0 for one that does not matter
     """
 
     time_us: float
     visits: Sequence[Sequence[float]]
     fixed: Sequence[bool]
     processes: Sequence[int] = (0,)
+    step_us: float = 0.0
 
     def ratio(self, scatter: Scatter | None = None) -> Ratio | None:
         """The ratio; None for too few pairs. `scatter` is that of processes, where it is known."""
-        found = [(mean, len(logs)) for logs in self.visits if (mean := mean_of(logs))]
+        found = [(self._not_rounded(mean, len(logs)), len(logs)) for logs in self.visits if (mean := mean_of(logs))]
         if not found:
             return None
+        count = sum(pairs for _, pairs in found)
+        shares = [len(logs) / count if len(logs) >= FEWEST_PAIRS else 0.0 for logs in self.visits]
         of_process = scatter.quantile * sqrt(scatter.variance(self.time_us)) if scatter else 0.0
-        return Ratio(_mean_of_means(*zip(*found, strict=True)), of_process / sqrt(len(found)))
+        return Ratio(_mean_of_means(*zip(*found, strict=True)), of_process, tuple(shares))
+
+    def _not_rounded(self, mean: Mean, count: int) -> Mean:
+        """A visit's mean. Where its pairs scatter by less than a step of the timer, most are rounded to one side."""
+        step = (self.step_us / self.time_us) ** 2
+        if count * mean.variance > step:
+            return mean
+        return replace(mean, variance=max(mean.variance, step / 6))  # of two times, each within half a step
 
 
 @dataclass(frozen=True)
 class Ratio:
     """A ratio with its interval, all as logarithms.
 
-    pairs      the mean of its pairs
-    processes  how far the interval would reach if only processes scattered
+    pairs    the mean of its pairs
+    process  how far the interval of one visit would reach if only processes scattered
+    shares   each visit's weight in the mean
     """
 
     pairs: Mean
-    processes: float
+    process: float
+    shares: Sequence[float] = (1.0,)
+
+    @property
+    def processes(self) -> float:
+        """How far the interval would reach if only processes scattered."""
+        return self.process * hypot(*self.shares)
 
     @property
     def interval(self) -> Interval:
@@ -135,9 +153,14 @@ def pairs_of(outcome: Outcome) -> Pairs | None:
     if not visits:
         return None
     logs = [[log(now / old) for now, old in zip(one.samples, one.before, strict=True)] for one in visits]
-    return Pairs(
-        median(visits[0].samples), logs, [visit.fixed for visit in visits], [visit.process for visit in visits]
-    )
+    step = _step([time_us for one in visits for time_us in (*one.samples, *one.before)])
+    fixed, processes = [visit.fixed for visit in visits], [visit.process for visit in visits]
+    return Pairs(median(visits[0].samples), logs, fixed, processes, step)
+
+
+def _step(times: Sequence[float]) -> float:
+    """The timer's step, as far as times tell."""
+    return timer_step(times) or LARGEST_TIMER_STEP_US
 
 
 def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:
@@ -166,9 +189,9 @@ def mean_ratio(points: Sequence[tuple[Ratio, str, Sequence[int]]]) -> Interval:
     """
     of_cause: dict[tuple[str, int], float] = {}
     for ratio, code, processes in points:
-        for cause in [(code, process) for process in processes] or [("", 0)]:
-            part = ratio.processes / sqrt(max(1, len(processes))) / len(points)
-            of_cause[cause] = of_cause.get(cause, 0.0) + part
+        shares = ratio.shares if processes else [hypot(*ratio.shares)]
+        for cause, share in zip([(code, process) for process in processes] or [("", 0)], shares, strict=True):
+            of_cause[cause] = of_cause.get(cause, 0.0) + share * ratio.process / len(points)
     pairs = _mean_of_means([ratio.pairs for ratio, _, _ in points], [1.0] * len(points))
     return Ratio(pairs, hypot(*of_cause.values())).interval
 
@@ -228,21 +251,21 @@ class PairsDecide(_OfPairs):
     def __init__(self, margin: float, scatter: Scatter | None = None, seconds: float = inf) -> None:
         super().__init__(margin, seconds)
         self._scatter = scatter
-        self._time_us = 0.0
+        self._times: list[float] = []
         self._look_at = 0
         self._is_finished = False
 
     def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
         """Note a pair."""
         super().add(time_us, before_us, throttled)
-        self._time_us = before_us or time_us
+        self._times += [time_us, before_us or time_us]
 
     def is_finished(self) -> bool:
         """Look at the pairs so far, if there are _GROWTH times as many as at the last look."""
         count = len(self._logs)
         if count >= self._look_at:
             self._look_at = min(MOST_PAIRS, ceil(_GROWTH * count))
-            found = Pairs(self._time_us, [self._logs], [False]).ratio(self._scatter)
+            found = Pairs(self._times[-1], [self._logs], [False], step_us=_step(self._times)).ratio(self._scatter)
             self._is_finished = found is not None and (
                 verdict(found.interval, self._margin) != UNDECIDED or found.pairs.reach < _NEGLIGIBLE * found.processes
             )

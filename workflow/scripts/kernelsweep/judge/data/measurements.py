@@ -19,6 +19,7 @@ from kernelsweep.results import (
     CONTRACT_COLUMNS,
     FLOATS,
     INTEGERS,
+    INTERVAL,
     MEASUREMENT_COLUMNS,
     POINT_INTEGERS,
     PROOF_FAILED,
@@ -26,6 +27,8 @@ from kernelsweep.results import (
     each_table,
     read_parameters,
 )
+from kernelsweep.scatter import USUAL_VISITS, fitted, range_squared, reach_of
+from kernelsweep.statistics import CONFIDENCE
 
 
 def load_measurements(
@@ -46,8 +49,8 @@ def load_measurements(
     """
     of_study = [study] if study else []
     read = (table for path in paths for table in each_table(path, CONTRACT_COLUMNS, studies=of_study))
-    rows = frame(read, MEASUREMENT_COLUMNS).drop(columns=[*left_out])
-    return as_measurements(rows, ", ".join(map(str, paths)), unproven)
+    rows = as_measurements(frame(read, MEASUREMENT_COLUMNS), ", ".join(map(str, paths)), unproven)
+    return rows.drop(columns=[*left_out])
 
 
 def as_measurements(rows: pandas.DataFrame, files: str, unproven: Collection[tuple[str, str]] = ()) -> pandas.DataFrame:
@@ -61,7 +64,31 @@ def as_measurements(rows: pandas.DataFrame, files: str, unproven: Collection[tup
     if (again := rows.duplicated(key)).any():
         twice = rows.loc[again, key].iloc[0]
         raise UserError(f"{files}: the point {dict(twice)} is there twice; keep one row a point")
-    return _with_own_axes(with_flag(rows.sort_values(key, ignore_index=True), unproven, PROOF_FAILED))
+    rows = with_flag(rows.sort_values(key, ignore_index=True), unproven, PROOF_FAILED)
+    return _with_own_axes(_with_scatter(rows))
+
+
+def _with_scatter(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows, with 95% intervals of times that cover how processes scatter, as all points of a study show it.
+
+    Three visits to a point may lie close together by chance: the interval that spans them contains the time in 75% of
+    cases only. Points that were visited once keep their intervals, where no other point of the study tells more.
+    """
+    low, time, high = INTERVAL
+    numbers = (
+        rows[["visit_spread", "visits"]].apply(pandas.to_numeric, errors="coerce").fillna({"visits": USUAL_VISITS})
+    )
+    several = rows.assign(**numbers)[numbers["visit_spread"].notna() & rows[time].notna()]
+    for _, timed in several.groupby(["study", "platform", "device"]):
+        times, visits = timed[time].to_numpy(float), timed["visits"].to_numpy(int)
+        own = timed["visit_spread"].to_numpy() ** 2 / timed["visits"].map(range_squared).to_numpy()
+        processes = timed.groupby("kernel")["visits"].max()
+        scatter = fitted(times, own, visits, int((processes - 1).sum()))
+        assert scatter, "a group has rows"
+        reach = np.exp(reach_of(times, own, visits, scatter, CONFIDENCE))
+        rows.loc[timed.index, low] = np.minimum(timed[low], times / reach)
+        rows.loc[timed.index, high] = np.maximum(timed[high], times * reach)
+    return rows
 
 
 def with_flag(rows: pandas.DataFrame, kernels: Iterable[tuple[str, str]], flag: str) -> pandas.DataFrame:
