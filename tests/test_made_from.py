@@ -7,11 +7,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from snakemake.iocontainers import InputFiles
 
-from kernelsweep.base.made_from import is_current, keep, sources_of
-from kernelsweep.plans import KernelPlan
+from kernelsweep.base.made_from import INPUT, PARAMETER, is_current, keep, plan, planned, sources_of, sources_of_job
+from kernelsweep.plans import BuildPlan, KernelPlan
 
 PARAMETERS = {"points": [{"n": 4}], "seed": 1}
 RIGHT = ("kernel.cu", "mark", "points.csv")
@@ -73,9 +76,24 @@ def test_another_parameter_or_set_of_inputs_makes_outputs_anew(tmp_path: Path) -
 
 def test_a_plans_record_counts_but_for_what_only_says_how_an_edit_is_judged(tmp_path: Path) -> None:
     record = str(tmp_path / "job.json")
-    plan = KernelPlan("journal", 0, {"axes": []}, None, {}, {}, is_candidate=False, seed=1)
-    keep(record, sources_of({"plan": plan}, []), [])
-    other_way = replace(plan, margin=0.1, processes=8, decides=True)
+    own = KernelPlan("journal", 0, {"axes": []}, None, {}, {}, is_candidate=False, seed=1)
+    keep(record, sources_of({"plan": own}, []), [])
+    other_way = replace(own, margin=0.1, processes=8, decides=True)
     assert is_current(record, sources_of({"plan": other_way}, []), [])
     for other in ({"seed": 2}, {"number": 1}, {"sweep": {"axes": [1]}}, {"search": {"budget": 3}}):
-        assert not is_current(record, sources_of({"plan": replace(plan, **other)}, []), [])
+        assert not is_current(record, sources_of({"plan": replace(own, **other)}, []), [])
+
+
+def test_a_job_on_another_machine_keeps_what_was_planned_unless_its_user_has_edited_it(tmp_path: Path) -> None:
+    record = str(tmp_path / "job.json")
+
+    def parameters(compiler: str, size: int) -> dict[str, Any]:
+        build = BuildPlan({"units": [size], "of_machine": {"release": compiler}})
+        return {"plan": build, PARAMETER: {"file": record, "planned": planned(record)}}
+
+    plan(record, parameters("login's", 4))
+    for compiler, size, is_still in (("node's", 4, True), ("login's", 8, False)):
+        job = SimpleNamespace(params=parameters(compiler, size), input=InputFiles(fromdict={INPUT: "a mark"}))
+        keep(record, sources_of_job(job), [])
+        assert is_current(record, sources_of(parameters("login's", 4), []), []) == is_still
+        assert is_current(record, sources_of(parameters(compiler, size), []), []) != is_still

@@ -44,7 +44,7 @@ def out_of_date(rule, script):
         params, _ = rule.expand_params(wildcards, inputs, outputs, None)
         file, sources = made_from_file(outputs[0]), made_from.sources_of(params, inputs)
         if not workflow.local_exec and not workflow.dryrun:
-            made_from.plan(file, sources)
+            made_from.plan(file, params)
         if made_from.is_current(file, sources, existing):
             return ancient(OUT_OF_DATE)
         if any(os.path.getmtime(output) >= os.path.getmtime(OUT_OF_DATE) for output in existing):

@@ -11,6 +11,9 @@ from typing import Any
 
 _NO_REASON = {"is_reason": False}
 
+# In a plan's builds, what the machine that plans a job and the one that runs it may have differently.
+OF_MACHINE = "of_machine"
+
 Plain = Mapping[str, Any]
 
 

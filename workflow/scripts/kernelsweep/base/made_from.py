@@ -20,7 +20,7 @@ from typing import Any
 from kernelsweep.base.code_hash import code_hash, sha256_of
 from kernelsweep.base.json_files import write_json
 from kernelsweep.base.plain_files import read_text
-from kernelsweep.plans import reasons, shows_stories
+from kernelsweep.plans import OF_MACHINE, reasons, shows_stories
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
 PARAMETER, INPUT = "made_from", "out_of_date"
@@ -37,11 +37,18 @@ def sources_of(parameters: Mapping[str, Any], inputs: Iterable[str]) -> Sources:
     Of the code of kernels and problems, comments don't count (code_hash.py), but for a job that shows them.
     """
     with_story = shows_stories(parameters.get("plan"))
-    given = {name: value for name, value in parameters.items() if name != PARAMETER}
     return {
-        "parameters": hashlib.sha256(json.dumps(given, sort_keys=True, default=_plain).encode()).hexdigest(),
+        "parameters": _hash_of(parameters),
         "inputs": {file: _hash(file, True, with_story) if os.path.exists(file) else None for file in inputs},
     }
+
+
+def _hash_of(parameters: Mapping[str, Any], left_out: str = "") -> str:
+    given = {name: value for name, value in parameters.items() if name != PARAMETER}
+    text = json.dumps(given, sort_keys=True, default=_plain)
+    if left_out:
+        text = json.dumps(json.loads(text, object_hook=lambda found: found | {left_out: None}))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -49,9 +56,14 @@ def _plain(value: Any) -> Any:
 
 
 def sources_of_job(job: Any) -> Sources:
-    """The same of a running job, the `snakemake` of its script."""
+    """The same of a running job, the `snakemake` of its script; its parameters as planned, if they are the same here.
+
+    They aren't if their user has edited the configuration while the job waited for another machine.
+    """
     sources = sources_of(job.params, [file for file in job.input if file != job.input[INPUT]])
-    return {**sources, **job.params[PARAMETER]["planned"]}
+    planned = job.params[PARAMETER]["planned"]
+    is_same = planned.get("on_any_machine") == _hash_of(job.params, OF_MACHINE)
+    return {**sources, "parameters": planned["parameters"]} if is_same else sources
 
 
 def keep(file: str, sources: Sources, outputs: Iterable[str]) -> None:
@@ -74,15 +86,16 @@ def is_current(file: str, sources: Sources, outputs: Iterable[str]) -> bool:
     return False
 
 
-def plan(file: str, sources: Sources) -> None:
+def plan(file: str, parameters: Mapping[str, Any]) -> None:
     """Leave the hash of a job's parameters to the machine that will run it, where a compiler's release may differ."""
-    write_json(f"{file}.planned", {"parameters": sources["parameters"]})
+    hashes = {"parameters": _hash_of(parameters), "on_any_machine": _hash_of(parameters, OF_MACHINE)}
+    write_json(f"{file}.planned", hashes)
 
 
-def planned(file: str) -> Sources:
+def planned(file: str) -> dict[str, str]:
     """What plan() has left; nothing if it was not called."""
     with suppress(*_UNREADABLE):
-        return {"parameters": json.loads(read_text(f"{file}.planned"))["parameters"]}
+        return dict(json.loads(read_text(f"{file}.planned")))
     return {}
 
 

@@ -23,6 +23,7 @@ from kernelsweep.observe.chosen_points import (
     pictured_steps,
     points_to_profile,
 )
+from kernelsweep.plans import OF_MACHINE
 from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
 from kernelsweep.study.kernel_sweep import KernelSweep, units
@@ -121,8 +122,7 @@ def build_settings(
     """
     source = project.kernel(study, kernel)
     return {
-        **compiler(project, target),
-        "toolkits": _toolkits(project, study, target),
+        **_compiler_of(project, target, study),
         "units": compiled_units(project, target, study, kernel),
         "options": list(source.options),
         "constants": source.entry.host_variables,
@@ -138,13 +138,15 @@ def measuring_build(project: Project, platform: str, study: str, kernel: str) ->
     target = project.target(platform)
     if target == EMULATOR:
         return build_settings(project, study, kernel)
-    return {**compiler(project, target), "toolkits": _toolkits(project, study, target)}
+    return _compiler_of(project, target, study)
 
 
-def _toolkits(project: Project, study: str, target: str) -> dict[str, str | None]:
-    """The compiler of each release of the CUDA toolkit that a study's axis names."""
+def _compiler_of(project: Project, target: str, study: str) -> dict[str, Any]:
+    """What compiles a study, with the compiler of each release of the CUDA toolkit that an axis names."""
+    settings = compiler(project, target)
     releases = [] if target == EMULATOR else project.studies[study].settings.axes.get(OF_TOOLKITS, [])
-    return {release: _told(nvcc.version, release) for release in map(str, releases)}
+    toolkits = {release: _told(nvcc.version, release) for release in map(str, releases)}
+    return {**settings, OF_MACHINE: {**settings[OF_MACHINE], "toolkits": toolkits}}
 
 
 def _told(asked: Callable[[str], str], of: str) -> str | None:
@@ -161,8 +163,7 @@ def compiler(project: Project, target: str) -> dict[str, Any]:
     """
     return {
         "target": target,
-        "release": _told(build.compiler_of, target),
-        "variables": code_variables(),
+        OF_MACHINE: {"release": _told(build.compiler_of, target), "variables": code_variables()},
         "include": include_folders(project.root),
         "emulator": of_home(EMULATOR_HEADERS, project.root),
         "runtime": path("emulator_runtime", target=target, suffix="o") if target == EMULATOR else None,
