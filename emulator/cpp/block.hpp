@@ -192,8 +192,6 @@ struct Worker {
     char message[512];
     Lanes ended_lanes[most_threads / lanes_of_a_warp];
     Lanes astray_lanes[most_threads / lanes_of_a_warp]; // while some are astray
-    uint64_t partial_block; // the launch's first block with a barrier that threads passed because others had ended
-    Site partial_barrier;
     unsigned prepared_stacks;
     int fault_signal;
     void *fault_address; // null where the processor does not say

@@ -15,7 +15,6 @@ constexpr size_t largest_grid[] = {0x7fffffff, 65535, 65535};
 constexpr size_t largest_block[] = {most_threads, most_threads, 64};
 constexpr size_t most_shared_bytes = 227 * 1024; // of a block, on compute capability 9.0
 
-inline char partial_barrier[512]; // of the last launch
 inline uintptr_t fault_place;     // likewise
 
 #if defined(__aarch64__)
@@ -146,7 +145,6 @@ EMULATOR_COLD inline Resident make_resident(const Worker &first, unsigned rank)
         made.worker->block_threads = first.block_threads;
         made.worker->block_size = first.block_size;
         made.worker->grid_size = first.grid_size;
-        made.worker->partial_block = first.partial_block;
         number_threads(*made.worker, first.block_size);
     } else {
         release_worker();
@@ -176,10 +174,6 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
     first.failure = worker.failure;
     first.fault_place = worker.fault_place;
     memcpy(first.message, worker.message, sizeof first.message);
-    if (worker.partial_block < first.partial_block) {
-        first.partial_block = worker.partial_block;
-        first.partial_barrier = worker.partial_barrier;
-    }
     block.waits = worker.at_grid != nullptr;
     block.has_ended = !block.waits && !worker.yields;
 }
@@ -350,7 +344,6 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
     worker->failure = Failure::none;
     worker->fault_address = nullptr;
     worker->fault_place = 0;
-    worker->partial_block = blocks;
     worker->is_cooperative = is_cooperative;
     worker->takes_turns = in_turns;
     worker->cluster = is_cooperative ? dim3() : sides(cluster);
@@ -364,10 +357,6 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
         return refuse_stacks(blocks * threads);
 
     fault_place = worker->fault_place;
-    partial_barrier[0] = 0;
-    if (worker->partial_block != blocks)
-        snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", worker->partial_barrier.file,
-                 worker->partial_barrier.line);
     if (worker->failure == Failure::none)
         return Failure::none;
     const uint3 at = place_of_block(worker->block_number, grid_size);

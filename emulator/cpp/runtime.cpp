@@ -16,9 +16,6 @@
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
 //     void *emulator_symbol(const char *name, size_t *size)
 //         The address of a variable, and its size in bytes; null if no EMULATOR_SYMBOL names it.
-//     const char *emulator_partial_barrier()
-//         The file and line of a barrier that threads of the last launch passed only because others of their block had
-//         ended: the first in the lowest such block. Empty if there is none.
 //     size_t emulator_fault_place()
 //         Where a thread of the last launch has ended it by an illegal access, a stack overflow or a division by zero: the
 //         place in the code from the library's start, or 0.
@@ -68,7 +65,6 @@ EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
         }
     return nullptr;
 }
-EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
 EMULATOR_EXPORTED unsigned emulator_running_places(size_t *places)
 {
     for (unsigned place = 0; place < emulator::running_places.count; ++place)

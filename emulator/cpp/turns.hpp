@@ -140,9 +140,11 @@ EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
 {
     if (worker.astray != 0)
         open_barriers_of_warps(worker);
-    if (worker.ended != 0 && worker.block_number < worker.partial_block) {
-        worker.partial_block = worker.block_number;
-        worker.partial_barrier = worker.barrier;
+    if (worker.ended != 0) {
+        unsigned warp = 0;
+        while (worker.ended_lanes[warp] == 0)
+            ++warp;
+        counting::note_partial_barrier(warp * lanes_of_a_warp + first_of(worker.ended_lanes[warp]), worker.barrier);
     }
     for (unsigned rest = worker.all_warps(); rest != 0; rest &= rest - 1)
         if (worker.live_lanes_of(unsigned(__builtin_ctz(rest))) != 0)

@@ -27,7 +27,8 @@ OF_BLOCK = (3, 5)  # among them
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MOST_RECORDED_STEPS = 65_536  # as most_steps in hooks.hpp
 MOST_STEPS = 6  # that are told
-MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane", "other_barrier", "unfenced_barrier")
+BARRIERS = ("other_barrier", "partial_barrier", "unfenced_barrier")
+MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane", *BARRIERS)
 
 # What ends a launch, as Failure in block.hpp; both of the first have no name.
 FAILURES = ("", "", "barrier", "misaligned", "out_of_bounds", "illegal_access", "not_supplied")
@@ -111,8 +112,8 @@ class Mistake(ctypes.Structure):
                       other_grid and other_block_size are that launch's
     has_waited        of a race of two launches: whether the later one's thread had waited for the launch before it
     offset            bytes from the buffer's start, or from the start of all shared memory; an inactive lane's number
-    file, line        in place of a site: of the shuffle from an inactive lane; of a warp's barrier, where others wait
-                      at that at line `offset` of the file other_name
+    file, line        in place of a site: of the shuffle from an inactive lane; of a barrier, where others of its block
+                      have ended, or wait at that at line `offset` of the file other_name
     allocated, allocated_site  in the kernels' heap: the bytes of the nearest allocation, from whose start the offset
                       is, and the index of its call in sites(), plus one; 0 where there is none
     """
@@ -185,15 +186,11 @@ class Synchronisations(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What was seen since the first watch(): mistakes in words, accesses a place in the code, and synchronisations.
-
-    partial_barrier  as Library has it
-    """
+    """What was seen since the first watch(): mistakes in words, accesses a place in the code, and synchronisations."""
 
     mistakes: list[Finding]
     sites: list[Site]
     synchronisations: Synchronisations
-    partial_barrier: str
 
 
 _MESSAGE_CAPACITY = 1024
@@ -216,8 +213,6 @@ class Library:
                      kernel may read it, or as uninitialised
     set_schedule     of a number: the order in which blocks, warps and lanes run from now on (schedule_name())
     touched          of a buffer's address: its bytes up to the end of the last word that a launch has accessed
-    partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
-                     block had ended, in the lowest such block; empty if there is none
     """
 
     def __init__(self, path: Path) -> None:
@@ -229,7 +224,6 @@ class Library:
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
         self._library.emulator_symbol.restype = ctypes.c_void_p
         self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
-        self._library.emulator_partial_barrier.restype = ctypes.c_char_p
         self._library.emulator_watch.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._library.emulator_watch_static.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._library.emulator_unwatch.argtypes = [ctypes.c_void_p]
@@ -244,7 +238,6 @@ class Library:
         self.touched = self._library.emulator_touched
         self.set_schedule = self._library.emulator_set_schedule
         self._trace_capacity = 0
-        self.partial_barrier = ""
         self._buffers: dict[int, Buffer] = {}  # by the library's numbers
         self._shared: list[Variable] = []  # of the entry launched last
         self._dynamic_bytes = 0
@@ -339,7 +332,6 @@ class Library:
             _last_launched = self
             how = (attributes.cooperative, attributes.programmatic)
             failed = self._library.emulator_launch(entry, *sides, shared_bytes, *how, pointers, message, len(message))
-            self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()
             where = self._running(entry) or ([self.lines.line(place)] if place else [])
@@ -395,7 +387,7 @@ class Library:
             return self.static(number) or self._buffers[number]
 
         found = in_words(self.mistakes(), sites, lines.line, buffer, self._shared, lines.shape, self._dynamic_bytes)
-        return Report(found, sites, self.synchronisations(), self.partial_barrier)
+        return Report(found, sites, self.synchronisations())
 
     def register(self, address: int, size: int) -> int:
         """Register a device buffer as uninitialised; returns its number. RED_ZONE bytes on each side must be unused.

@@ -26,6 +26,8 @@ SAME_VALUE = "same_value"
 UNORDERED_READ = "unordered_read"
 # Warps that wait at several barriers at once.
 OTHER_BARRIER = "other_barrier"
+# Threads that have ended while others of their block wait at a barrier.
+PARTIAL_BARRIER = "partial_barrier"
 # A bulk copy bound to a barrier that no fence has shown to the asynchronous proxy.
 UNFENCED_BARRIER = "unfenced_barrier"
 
@@ -34,8 +36,8 @@ UNFENCED_BARRIER = "unfenced_barrier"
 class Finding:
     """A mistake in a kernel's use of memory.
 
-    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE, UNORDERED_READ, OTHER_BARRIER or
-                 UNFENCED_BARRIER
+    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE, UNORDERED_READ, OTHER_BARRIER,
+                 PARTIAL_BARRIER or UNFENCED_BARRIER
     lines        file:line of the access, and of the other access of a race
     count        the number of instances at these lines
     array        the name of the array
@@ -83,12 +85,14 @@ def in_words(
               one of a plain read with atomic functions unordered_read
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
+    waits_elsewhere = any(one.mistake == OTHER_BARRIER for one in mistakes)
     found: dict[tuple[str, str, frozenset[str], bool], Finding] = {}
     for one in sorted(mistakes, key=lambda mistake: mistake.mistake != "race"):
-        # A race that reads too early often reads a place that is not written yet.
-        if one.mistake == "uninitialised" and one.site in races:
+        # A race that reads too early often reads a place that is not written yet; the barrier too many is the last one.
+        is_after = one.mistake == "uninitialised" and one.site in races
+        if is_after or (one.mistake == PARTIAL_BARRIER and waits_elsewhere):
             continue
-        if one.mistake in ("inactive_lane", OTHER_BARRIER):
+        if one.mistake in ("inactive_lane", OTHER_BARRIER, PARTIAL_BARRIER):
             warp = _of_warp(one)
             found[one.mistake, "", frozenset(warp.lines), True] = warp
             continue
@@ -125,18 +129,20 @@ def in_words(
 
 
 def _of_warp(one: Mistake) -> Finding:
-    """A shuffle from an inactive lane, or a warp that waits at another barrier than the rest."""
+    """A shuffle from an inactive lane, a warp at another barrier than the rest, or a thread that has ended."""
     thread, here = _thread(one, one.thread, one.block), f"{os.fsdecode(one.file)}:{one.line}"
     if one.mistake == "inactive_lane":
         told = (
             f"{thread} reads the value of lane {one.offset} of its warp at {here}, which takes no part in the shuffle"
         )
         return Finding(one.mistake, (here,), told, one.count, "", is_doubtful=True)
+    allowed = "CUDA allows a barrier under a condition only if it holds for the whole block. GPUs"
+    if one.mistake == PARTIAL_BARRIER:
+        told = f"{thread} has ended, and others of its block wait at the barrier at {here}. {allowed} do not wait for "
+        return Finding(one.mistake, (here,), f"{told}ended threads", one.count)
     there = f"{os.fsdecode(one.other_name)}:{one.offset}"
-    told = (
-        f"the warp of {thread} waits at the barrier at {here}, and others at the one at {there}. CUDA allows a barrier "
-        "under a condition only if it holds for the whole block. GPUs count warps, whichever barrier they wait at"
-    )
+    told = f"the warp of {thread} waits at the barrier at {here}, and others at the one at {there}. {allowed} count "
+    told += "warps, whichever barrier they wait at"
     return Finding(one.mistake, (here, there), told, one.count)
 
 

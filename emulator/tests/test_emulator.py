@@ -31,15 +31,12 @@ FILES = [KERNELS / f"{stem}.cu" for stem in ("exchanges", "waits", "faults", "me
 Size = int | tuple[int, int, int]
 
 
-class Kernels:
+class Kernels(Library):
     """The kernels of a library: launched by name."""
 
-    def __init__(self, library: Path) -> None:
-        self.library = Library(library)
-
-    def launch(self, name: str, grid: Size, block: Size, *arguments: object, shared_bytes: int = 0) -> None:
+    def run(self, name: str, grid: Size, block: Size, *arguments: object, shared_bytes: int = 0) -> None:
         values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
-        self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values)
+        self.launch(self.entries.index(name), grid, block, shared_bytes, values)
 
 
 # One process compiles the kernels.
@@ -56,7 +53,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
 
 def refused(kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, kind: str = "") -> str:
     with pytest.raises(LaunchFailed) as error:
-        kernels.launch(name, grid, block, *arguments)
+        kernels.run(name, grid, block, *arguments)
     assert error.value.kind == kind
     return str(error.value)
 
@@ -68,7 +65,7 @@ def test_a_partial_warp_may_name_lanes_that_do_not_exist(kernels: Kernels) -> No
     values = np.arange(48, dtype=np.int32)
     results = np.zeros_like(values)
     distance = np.full(48, 16, np.int32)
-    kernels.launch("shuffle_down<int>", 1, 48, values, distance, results, ctypes.c_int(32))
+    kernels.run("shuffle_down<int>", 1, 48, values, distance, results, ctypes.c_int(32))
     # Lanes that read beyond the block keep their own values.
     np.testing.assert_array_equal(results, [*range(16, 32), *range(16, 32), *range(32, 48)])
 
@@ -77,7 +74,7 @@ def test_reductions_votes_and_matches(kernels: Kernels) -> None:
     values = np.random.default_rng(3).integers(-(2**31), 100, 64).astype(np.int32)
     values[40] = 7
     results = np.zeros((64, 12), np.int32)
-    kernels.launch("reductions", 1, 64, values, results)
+    kernels.run("reductions", 1, 64, values, results)
     lanes = np.arange(32, dtype=np.uint32)
     for warp, rows in zip(np.split(values, 2), np.split(results, 2), strict=True):
         bits = warp.view(np.uint32)
@@ -104,7 +101,7 @@ def test_reductions_votes_and_matches(kernels: Kernels) -> None:
 def test_barriers_count_predicates(kernels: Kernels, positive: int, outcome: int) -> None:
     values = (np.arange(200) < positive).astype(np.int32)
     results = np.zeros(200, np.int32)
-    kernels.launch("counts", 1, 200, values, results)
+    kernels.run("counts", 1, 200, values, results)
     assert (results == outcome).all()
 
 
@@ -114,18 +111,22 @@ def test_barriers_count_predicates(kernels: Kernels, positive: int, outcome: int
 @pytest.mark.parametrize(("stride", "offset"), [(8, 3), (256, 40), (256, 1), (64, 32)])
 def test_threads_that_have_ended_count_as_arrived_at_a_barrier(kernels: Kernels, stride: int, offset: int) -> None:
     results = np.zeros((4, 256), np.int32)
-    kernels.launch("early_return", 4, 256, *map(ctypes.c_int, (2, stride, offset)), results)
+    kernels.start(check=True)
+    kernels.run("early_return", 4, 256, *map(ctypes.c_int, (2, stride, offset)), results)
     stay = np.arange(256) % stride < offset
     assert (results[:2] == 2 * 256 + (offset == stride)).all(), "in these blocks, all stay"
     np.testing.assert_array_equal(results[2:], [np.where(stay, 2 * stay.sum() + 1, 0)] * 2)
-    assert kernels.library.partial_barrier.endswith(line_of("waits", "early_return"))
-    kernels.launch("early_return", 2, 256, *map(ctypes.c_int, (2, stride, offset)), results)
-    assert kernels.library.partial_barrier == ""
+    found = kernels.mistakes()[0]
+    assert (found.mistake, found.block, found.thread) == ("partial_barrier", 2, offset % stride)
+    assert f"{found.file.decode()}:{found.line}".endswith(line_of("waits", "early_return"))
+    kernels.start(check=True)
+    kernels.run("early_return", 2, 256, *map(ctypes.c_int, (2, stride, offset)), results)
+    assert kernels.mistakes() == []
 
 
 def test_lanes_that_have_ended_count_as_arrived(kernels: Kernels) -> None:
     results = np.zeros(64, np.int32)
-    kernels.launch("ended_lanes", 1, (4, 2, 8), ctypes.c_int(0), results)
+    kernels.run("ended_lanes", 1, (4, 2, 8), ctypes.c_int(0), results)
     lane = np.arange(64) % 32
     expected = 1000 + 20 + np.where(lane < 4, 0xF, 0xFFFF0)
     np.testing.assert_array_equal(results, np.where(lane < 20, expected, 0))
@@ -148,13 +149,13 @@ def test_the_first_failing_block_is_named(kernels: Kernels) -> None:
 
 def still_works(kernels: Kernels) -> bool:
     data = np.zeros(4096, np.uint32)
-    kernels.launch("fill", 16, 256, data)
+    kernels.run("fill", 16, 256, data)
     return bool((data == np.arange(4096)).all())
 
 
 def test_a_stack_overflow_ends_the_launch_only(kernels: Kernels) -> None:
     data = np.ones(2, np.uint32)
-    kernels.launch("deep", 8, 64, data, ctypes.c_uint(1))
+    kernels.run("deep", 8, 64, data, ctypes.c_uint(1))
     assert data[0] != 0
     message = refused(kernels, "deep", 8, 64, data, ctypes.c_uint(1000))
     assert message.startswith("deep: block 0: stack overflow in thread 7: more than 512 KiB of local memory")
@@ -191,7 +192,7 @@ def test_every_thread_knows_its_place(
 ) -> None:
     blocks, threads = int(np.prod(grid)), int(np.prod(block))
     results = np.zeros((blocks, threads, 13), np.uint32)
-    kernels.launch("places", grid, block, results)
+    kernels.run("places", grid, block, results)
     # NumPy's order has the last index fastest, so x, y and z are reversed.
     for number, size, found in ((threads, block, results[0, :, :3]), (blocks, grid, results[:, 0, 3:6])):
         np.testing.assert_array_equal(found, np.stack(np.unravel_index(np.arange(number), size[::-1])[::-1], axis=1))
@@ -206,8 +207,8 @@ def test_shared_memory_is_a_blocks_own(kernels: Kernels, block: int) -> None:
     data = np.arange(grid * block, dtype=np.float64)
     expected = data.reshape(grid, block)[:, ::-1].ravel()
     reversed_static, reversed_dynamic = data.copy(), data.astype(np.float32)
-    kernels.launch("reverse_blocks<double>", grid, block, reversed_static)
-    kernels.launch("reverse_dynamic", grid, block, reversed_dynamic, shared_bytes=4 * block)
+    kernels.run("reverse_blocks<double>", grid, block, reversed_static)
+    kernels.run("reverse_dynamic", grid, block, reversed_dynamic, shared_bytes=4 * block)
     np.testing.assert_array_equal(reversed_static, expected)
     np.testing.assert_array_equal(reversed_dynamic, expected)
 
@@ -219,10 +220,10 @@ def test_atomics_count_right(kernels: Kernels) -> None:
     unsigneds, longs = np.zeros(3, np.uint32), np.zeros(1, np.uint64)
     floats, doubles = np.zeros(1, np.float32), np.zeros(1, np.float64)
     before, after = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
-    kernels.launch("read_total", 1, 1, before)
+    kernels.run("read_total", 1, 1, before)
     arguments = (integers, unsigneds, longs, floats, doubles)
-    kernels.launch("count_all", grid, block, *arguments)
-    kernels.launch("read_total", 1, 1, after)
+    kernels.run("count_all", grid, block, *arguments)
+    kernels.run("read_total", 1, 1, after)
     indices = np.arange(count)
     assert integers[0] == count
     assert integers[1] == -indices.sum()
@@ -251,7 +252,7 @@ def test_a_failed_assertion_ends_the_launch_only(kernels: Kernels) -> None:
 def test_tiles_and_coalesced_groups(kernels: Kernels, size: int) -> None:
     values = np.random.default_rng(5).integers(0, 1000, 64).astype(np.int32)
     results = np.zeros((64, 13), np.int32)
-    kernels.launch(f"tiles<{size}>", 1, (8, 4, 2), values, results)
+    kernels.run(f"tiles<{size}>", 1, (8, 4, 2), values, results)
     for thread, row in enumerate(results):
         rank, first = thread % size, thread // size * size
         tile = values[first : first + size]
@@ -282,7 +283,7 @@ def test_integer_intrinsics(kernels: Kernels) -> None:
     first, second = random.integers(0, 2**32, (2, 64)).astype(np.uint32)
     first[:3], second[:3] = [0, 1, 0x80000000], [0xFFFFFFFF, 0, 0x80000000]
     results = np.zeros((64, 20), np.uint32)
-    kernels.launch("integers", 1, 64, first, second, results)
+    kernels.run("integers", 1, 64, first, second, results)
 
     def signed(value: int, bits: int = 32) -> int:
         value &= (1 << bits) - 1
@@ -321,7 +322,7 @@ def test_float_intrinsics_round_as_they_say(kernels: Kernels) -> None:
     first, second = np.random.default_rng(7).standard_normal((2, 64)).astype(np.float32)
     first[:3], second[:3] = [3e9, -3e9, 0.5], 1
     results, converted = np.zeros((64, 22), np.float32), np.zeros((64, 4), np.int32)
-    kernels.launch("floats", 1, 64, first, second, results, converted)
+    kernels.run("floats", 1, 64, first, second, results, converted)
     for x, y, row in zip(first.tolist(), second.tolist(), results, strict=True):
         a, b = Fraction(x), Fraction(y)
         for exact, found in zip((a + b, a * b, a / b, a * b + abs(a)), row[:16].reshape(4, 4), strict=True):
@@ -363,7 +364,7 @@ def test_16_bit_floats_are_rounded_to_nearest_even(kernels: Kernels, kernel: str
     floats = random.integers(0, 2**32, 2**16, dtype=np.uint32).view(np.float32)
     floats[: 2**15] = random.standard_normal(2**15) * 2.0 ** random.integers(-26, 18, 2**15)
     decoded, encoded, sums, fused = np.zeros_like(floats), *np.zeros((3, 2**16), np.uint16)
-    kernels.launch(kernel, 2**8, 2**8, bits, decoded, floats, encoded, sums, fused)
+    kernels.run(kernel, 2**8, 2**8, bits, decoded, floats, encoded, sums, fused)
     decode = (lambda values: values.view(np.float16).astype(np.float32)) if is_half else bfloat16
     encode = (lambda values: values.astype(np.float16).view(np.uint16)) if is_half else nearest_bfloat16
     a = decode(bits)
@@ -385,14 +386,14 @@ def test_16_bit_floats_are_rounded_to_nearest_even(kernels: Kernels, kernel: str
 
 def test_pairs_of_halves_are_added_atomically(kernels: Kernels) -> None:
     pair = np.zeros(2, np.float16)
-    kernels.launch("add_pairs", 1, 64, pair)
+    kernels.run("add_pairs", 1, 64, pair)
     assert list(pair) == [3 * 64, 3 * 32]
 
 
 def test_vectors_are_shuffled_and_added_atomically(kernels: Kernels) -> None:
     pair, bounds = np.zeros(2, np.float16), np.zeros(2, np.uint32)
     sums, halves = np.zeros(4, np.float32), np.zeros(2, np.float32)
-    kernels.launch("add_vectors", 1, 32, pair, sums, halves, bounds)
+    kernels.run("add_vectors", 1, 32, pair, sums, halves, bounds)
     assert [*pair] == [496, 32] and [*sums] == [32, 64, 96, 496] and [*halves] == [16, 16]
     assert [*bounds] == [7, 14]
 
@@ -401,7 +402,7 @@ def test_sums_of_a_block_by_cub(kernels: Kernels) -> None:
     data = np.random.default_rng(1).integers(-50, 50, 96).astype(np.int32)
     data[40:60] = 99
     found, largest, before, pairs = (np.zeros(size, np.int32) for size in (1, 2, 96, 192))
-    kernels.launch("block_sums", 1, 96, data, found, largest, before, pairs, 50)
+    kernels.run("block_sums", 1, 96, data, found, largest, before, pairs, 50)
     total = data.sum()
     assert found[0] == total and [*largest] == [40, 99]
     assert (before == np.cumsum(data) - data).all()

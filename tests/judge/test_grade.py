@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,7 +31,7 @@ from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.grade import Verdict, judged, report
 from kernelsweep.project import grading
 from kernelsweep.project.project import load_study
-from kernelsweep.results import read_rows
+from kernelsweep.results import CHECKS, read_rows
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.drawn import DRAWN, EXTREMES, drawn_as
 from kernelsweep.sweep.candidate_job import others_go_on, went_on_without
@@ -274,6 +275,15 @@ def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
     assert "signal 9, as where memory runs out, ended" in read_rows(output["points"])[0]["message"]
     with pytest.raises(ContextLost), others_go_on(job):
         raise ContextLost("the GPU")
+
+
+def test_a_check_with_a_note_is_not_called_passed() -> None:
+    row = {"status": "ok", "message": "", "reason": "", "flags": "", "parameters": "", "n": "5"}
+    noted = {"check": "barriers", "finding": "partial_barrier", "message": "at n=5: thread 5 of block 0 has ended"}
+    proof = KernelProof(Counter((check, "emulator") for check in CHECKS), noted=[noted])
+    candidate = judged(Verdict("x", "x.cu"), [row], [], proof, None, {}, [])
+    assert (candidate.verdict, candidate.checks["barriers"], candidate.checks["races"]) == ("right", "note", "passed")
+    assert "- note, barriers: at n=5: thread 5 of block 0 has ended" in report([candidate], "own", "other", 0.02)[1]
 
 
 def test_words_that_macros_put_together_are_wrong_on_a_gpu_too() -> None:

@@ -50,6 +50,7 @@ def test_nothing_wrong_passes_and_nothing_right_is_accused(found: Found, topic: 
     ("barrier_of_more", r"for phase 0 of a barrier, which lacks 1 of 65 arrivals: "),
     ("bulk_without_fence", r"no fence_proxy_async_shared_cta\(\) comes between the write and the bulk copy"),
     ("middle_never_waits", r"_1, 2 launches before, .* no launch between them waits for the earlier one"),
+    ("in_a_guard", r"thread 40 of block 0 has ended, and others of its block wait .* at \S+barriers.cu:18\."),
     ("beyond_bounds", r"a block of 64 threads, where the kernel's __launch_bounds__ allows 32"),
 ])  # fmt: skip
 def test_a_message_says_which_element_threads_and_lines(found: Found, name: str, message: str) -> None:

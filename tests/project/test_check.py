@@ -220,6 +220,27 @@ def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_
         assert all(f" {size} elements" in repr(result) for size in sizes), result
 
 
+def test_a_barrier_that_threads_miss_which_then_end_is_a_note(tmp_path: Path) -> None:
+    file = tmp_path / "guarded.cu"
+    file.write_text("""\
+__global__ void guarded(float *y, const float *x, int n) {
+    __shared__ float s[128];
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i < n) {
+        s[threadIdx.x] = x[i];
+        __syncthreads();
+        y[i] = s[threadIdx.x];
+    }
+}
+void run(float *y, float *x, int n) { guarded<<<(n + 127) / 128, 128>>>(y, x, n); }
+""")
+    result = checked(file, "guarded")
+    (note,) = result.notes
+    assert (result.status, note.kind, note.points) == (0, "barrier", ("n=1000", "n=37")), result
+    assert note.lines == (("guarded.cu:6", "        __syncthreads();"),)
+    assert "note: thread 104 of block 7 has ended, and others of its block wait at the barrier" in repr(result)
+
+
 def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Path) -> None:
     file = tmp_path / "asks.cu"
     file.write_text(ASKS)

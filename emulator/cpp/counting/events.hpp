@@ -34,6 +34,9 @@ uint64_t read_inactive_lane(unsigned thread, unsigned lane, const Site &site, ui
 // A thread waits at another barrier than others, as does its whole warp.
 void note_other_barrier(unsigned thread, const Site &here, const Site &there);
 
+// A thread has ended, and others of its block wait at a barrier.
+void note_partial_barrier(unsigned thread, const Site &site);
+
 // Asynchronous copies of a thread (copies.hpp): one of up to 16 bytes, of which the last `zeros` are not read but 0; all
 // that it has started since the last commit become a group; all groups but the last ones land. A copy with a phase's flag
 // is in no group: it lands with all others that have it. Bulk copies have groups of their own.

@@ -165,6 +165,13 @@ EMULATOR_UNCOUNTED void note_other_barrier(unsigned thread, const emulator::Site
     found->offset = there.line;
 }
 
+EMULATOR_UNCOUNTED void note_partial_barrier(unsigned thread, const emulator::Site &site)
+{
+    const Access ended = {requests.run, ordering.moment, thread, 0, 0};
+    if (Finding *const found = find_finding(partial_barrier, {}, ended, ended, site.file, uint32_t(site.line)))
+        ++found->count;
+}
+
 EMULATOR_UNCOUNTED Lanes resume_paused_lanes()
 {
     const Lanes lanes = requests.paused;

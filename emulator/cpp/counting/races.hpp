@@ -109,7 +109,7 @@ EMULATOR_UNCOUNTED_INLINE Cell &earlier_cell(Shadow &shadow, size_t index, unsig
 // a bulk copy, and no fence for the asynchronous proxy comes between. Of an access out of bounds: its memory was freed.
 enum Cause : uint32_t { unordered, in_flight, across_proxies, freed };
 
-enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane, other_barrier, unfenced_barrier };
+enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane, other_barrier, partial_barrier, unfenced_barrier };
 
 // A kind of mistake between two places in the code, its first instance, and how often it happened.
 struct Finding {

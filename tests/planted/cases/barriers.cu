@@ -1,12 +1,23 @@
 // Barriers of the block.
 
-// right: some threads have ended
+// note (barriers: partial_barrier): some threads have ended
 __global__ void early_return(const int *x, int *y, int *z)
 {
     if (t >= 40)
         return;
     __syncthreads();
     y[i] = x[i];
+}
+
+// note (barriers: partial_barrier): under a condition that the last threads do not meet, which then end
+__global__ void in_a_guard(const int *x, int *y, int *z)
+{
+    __shared__ int tile[64];
+    if (t < 40) {
+        tile[t] = x[i];
+        __syncthreads();
+        y[i] = tile[39 - t];
+    }
 }
 
 // right: a loop with one count for all

@@ -33,7 +33,7 @@ __global__ void only_one_warp_goes_on(const int *x, int *y, int *z)
         z[i] = y[127 - i] + __shfl_xor_sync(~0u, x[i], 1);
 }
 
-// right: some threads have ended
+// note (barriers: partial_barrier): some threads have ended
 __global__ void others_of_block_have_ended(const int *x, int *y, int *z)
 {
     if (t >= 40)

@@ -132,15 +132,16 @@ NOT_CHECKED = "not_checked"
 # Not all that the emulator ran is the code that a GPU runs. Also the key of the lines in the report on a build.
 OTHER_CODE = "other_code"
 # Findings that decide nothing: two writes of one value; a plain read beside atomic functions, or one of uninitialised
-# memory, that no result depends on; warps that wait at several barriers at once; a bulk copy whose barrier no fence has
-# shown to the asynchronous proxy.
+# memory, that no result depends on; warps that wait at several barriers at once, or have ended before others'
+# barrier; a bulk copy whose barrier no fence has shown to the asynchronous proxy.
 SAME_VALUE = "same_value"
 UNORDERED_READ = "unordered_read"
 INDIFFERENT_READ = "indifferent_read"
 OTHER_BARRIER = "other_barrier"
+PARTIAL_BARRIER = "partial_barrier"
 UNFENCED_BARRIER = "unfenced_barrier"
 ORDER = "order"  # Results that nobody judges depend on the order of threads.
-NOTES = (SAME_VALUE, UNORDERED_READ, INDIFFERENT_READ, OTHER_BARRIER, UNFENCED_BARRIER)
+NOTES = (SAME_VALUE, UNORDERED_READ, INDIFFERENT_READ, OTHER_BARRIER, PARTIAL_BARRIER, UNFENCED_BARRIER)
 # Begins the message of a point that is wrong only for an access out of bounds.
 VALUES_RIGHT = "the values are right, but "
 PROOF_FAILED = "proof_failed"  # the flag

@@ -331,7 +331,6 @@ class EmulatorPlatform(Platform):
             unit.launch(entry, grid, block, shared_bytes, passed, together)
         except LaunchFailed as error:
             raise LaunchError(str(error), Reason(error.kind)) from error
-        self.partial_barrier = self.partial_barrier or unit.partial_barrier
 
     def time(self, sample: Any, count: int) -> list[float]:
         raise NotImplementedError("the emulator has no clock")

@@ -13,6 +13,7 @@ from kernelsweep.base.json_files import adapter_of, first_mistake
 from kernelsweep.device.platform import MemoryMistake
 from kernelsweep.errors import readable
 from kernelsweep.reasons import Reason
+from kernelsweep.results import PARTIAL_BARRIER
 
 
 @dataclass
@@ -85,7 +86,6 @@ class Outcome:
     error_share      the largest error as a share of its bound, as in problems.problem.Judgement
     bit_identical    whether repeated runs of a floating-point point left the same bits; None if that was not tried
     output           as in problems.problem.Judgement
-    partial_barrier  as in device.platform.Platform, of the checked runs
     leaves_state     whether a run leaves something in a variable in global memory, where the next one may find it
     mistakes         in the use of memory, where the platform watches
     once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one
@@ -103,7 +103,6 @@ class Outcome:
     error_share: float | None = None
     bit_identical: bool | None = None
     output: str = ""
-    partial_barrier: str = ""
     leaves_state: bool = False
     mistakes: list[MemoryMistake] = field(default_factory=list)
     once_wrong: str = ""
@@ -180,7 +179,7 @@ def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
         "runs_again": outcome.may_pass,
         "set_clocks": any(visit.clocks_are_set for visit in outcome.visits),
         "other_processes": any(visit.other_processes for visit in outcome.visits),
-        "partial_barrier": bool(outcome.partial_barrier),
+        PARTIAL_BARRIER: any(mistake.kind == PARTIAL_BARRIER for mistake in outcome.mistakes),
         "leaves_state": outcome.leaves_state,
     }
     return [name for name, holds in remarks.items() if holds]

@@ -87,16 +87,13 @@ class Platform(Protocol):
     guard_bytes   how many bytes before and behind an array a kernel may overwrite unnoticed; the caller guards them. 0
                   behind it: the platform notices itself, if the array ends where its allocation does
 
-    partial_barrier  file and line of a barrier that threads passed only because others of their block had ended, in any
-                     launch since it was set to ""; always empty where the platform doesn't know
-    watches          whether the platform sees every access to memory, and finds mistakes
+    watches       whether the platform sees every access to memory, and finds mistakes
     """
 
     has_clock: bool
     uuid: str = ""
     busy_seconds: float = 0.0
     guard_bytes: tuple[int, int]
-    partial_barrier: str = ""
     watches: bool = False
 
     @staticmethod

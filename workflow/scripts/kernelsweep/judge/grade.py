@@ -54,7 +54,8 @@ class Verdict:
     points       those that were run, that were right, that nobody could know, and those at which the kernel that it is
                  compared with is not right either: at these it isn't judged
     findings     by check, what is wrong, each with its point; under "build", what a compiler says
-    checks       by check, whether it was passed, failed, made in part, or not made
+    notes        by check, the first finding that decides nothing (results.NOTES)
+    checks       by check, whether it was passed, with a note or without, failed, made in part, or not made
     not_proven   what the emulator has not checked, in words; "" for nothing
     implausible  the reason why a time is not possible, or ""
     sizes        for each size: its text, time, share of peak, and ratio of times to the other kernel with interval
@@ -68,6 +69,7 @@ class Verdict:
     proven: bool = False
     points: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("run", "right", "drawn", "not_judged"), 0))
     findings: dict[str, list[str]] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
     checks: dict[str, str] = field(default_factory=dict)
     not_proven: str = ""
     implausible: str = ""
@@ -169,6 +171,7 @@ def judged(
     for row in rows if not candidate.proven else ():
         if "leaves_state" in row["flags"].split():
             candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
+    candidate.notes = {row["check"]: row["message"] for row in reversed(proof.noted if proof else ())}
     candidate.checks = _checks(candidate, proof)
     is_wrong = candidate.findings or candidate.implausible
     candidate.right = False if is_wrong else True if candidate.points["right"] else None
@@ -221,6 +224,7 @@ def _checks(candidate: Verdict, proof: KernelProof | None) -> dict[str, str]:
     states = dict.fromkeys(CHECKS, "not checked")
     if proof:
         states |= {check: "in part" if proof.in_part else "passed" for check, _ in proof.points}
+        states |= {check: "note" for check in candidate.notes if states[check] == "passed"}
     if "build" in found and ran == "not run":
         states = dict.fromkeys(CHECKS, ran)
     states |= {"result": ran, "state": ran, "source": "failed" if "clock" in found else "passed"}

@@ -30,7 +30,7 @@ from kernelsweep.errors import UserError, unwritable
 from kernelsweep.results import STATUSES
 
 # Raise it when the form of a line, or the meaning of its value, changes.
-VERSION = 3
+VERSION = 4
 
 # The key in the value of a line that notes when a version of a point was there again, after an edit was taken back.
 AGAIN = "again"

@@ -16,6 +16,7 @@ from kernelsweep.results import (
     ORDER,
     OTHER_BARRIER,
     OTHER_CODE,
+    PARTIAL_BARRIER,
     SAME_VALUE,
     UNFENCED_BARRIER,
     UNORDERED_READ,
@@ -35,6 +36,7 @@ _CHECK_OF_MISTAKE = {
     INDIFFERENT_READ: "uninitialised",
     "out_of_bounds": "bounds",
     OTHER_BARRIER: "barriers",
+    PARTIAL_BARRIER: "barriers",
     UNFENCED_BARRIER: "barriers",
     ORDER: "result",
 }

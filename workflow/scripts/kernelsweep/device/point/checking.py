@@ -27,7 +27,6 @@ def check_point(
 
     Raises MemoryError, LaunchError and ContextLost.
     """
-    run.platform.partial_barrier = ""
     run.check_run()
     ended()
     counts = run.platform.counts()
@@ -53,7 +52,6 @@ def check_point(
         error_share=None if mistake and not judgement.mistake else judgement.error_share,
         bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
-        partial_barrier=run.platform.partial_barrier,
         leaves_state=leaves_state,
         counts=counts,
     )
