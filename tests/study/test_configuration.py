@@ -256,6 +256,14 @@ def test_a_step_names_any_axis_and_the_others_have_the_kernels_first_value(toy: 
     assert [step.name for step in ladder_steps(settings, {"multiprocessors": 1})] == names
 
 
+def test_outputs_compared_without_a_reference_have_the_first_place(toy: Path) -> None:
+    first = {"cache": "cold", **{axis: values[0] for axis, values in AXES.items()}}
+    write_study(toy, {"compares": "outputs", "steps": []})
+    assert load_study(STUDY, toy).settings.reference == first
+    write_study(toy, {"compares": "outputs"})
+    assert load_study(STUDY, toy).settings.reference == {"cache": "cold"}, "kernels may differ in all others"
+
+
 def only_axes(config: Mapping[str, Any], study: Study, platform: str) -> dict[str, Any]:
     """The axes of the toy kernel, whose study has no further points."""
     (axes,) = kernel_axes(config, study, KERNEL, platform)

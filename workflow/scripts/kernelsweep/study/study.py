@@ -268,12 +268,13 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
 def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:
     """The reference point's value on every axis.
 
-    In a study with steps it may leave out the axes that steps have, and where outputs are compared, any axis.
+    In a study with steps it may leave out the axes that steps have, and where outputs are compared, any other axis.
     """
     given, of_steps = settings.reference, {*_axes_of_steps(settings), GRID_SIZE}
+    may_leave_out = of_steps if settings.compares == "times" else {*problem.axes} - {"cache"}
     first = {name: values[0] for name, values in settings.axes.items()}
     return {
         name: given.get(name, first.get(name, CACHE_STATES[0]))
         for name in problem.axes
-        if name in given or not (settings.compares == "outputs" or (settings.steps and name in of_steps))
+        if name in given or not (settings.steps and name in may_leave_out)
     }
