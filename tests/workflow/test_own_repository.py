@@ -106,3 +106,20 @@ def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
     )
     start_study(["own", "own.cu"])
     assert "        block: [16]\n" in Path("config/studies/own.yaml").read_text("utf-8")
+
+
+def test_a_new_study_varies_no_block_on_which_the_kernel_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiles.cu").write_text(
+        "template <int TILE, bool whole> __global__ void tiles(int *y, int n) { y[threadIdx.x] = TILE; }"
+        "\n__global__ void blocks(int *y, int n) { y[blockIdx.x * 128 + threadIdx.x] = 1; }\n"
+        "void host(int *y, int n) { tiles<32, true><<<n / 32, dim3(32, 1)>>>(y, n); blocks<<<n / 128, 128>>>(y, n); }",
+        "utf-8",
+    )
+    start_study(["tiles", "tiles.cu"])
+    start_study(["blocks", "tiles.cu"])
+    text = Path("config/studies/tiles.yaml").read_text("utf-8")
+    assert "  TILE: [32] # block and grid do not follow TILE\n  whole: [1]\n" in text
+    assert "        block: [128]\n" in Path("config/studies/blocks.yaml").read_text("utf-8")

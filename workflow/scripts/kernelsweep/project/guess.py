@@ -106,7 +106,7 @@ class Guess:
     guarded     the sizes that the kernel compares with something
     small       sizes that have to be smaller than others: a radius, or what divides others in the grid
     is_slow     whether the sizes have to be smaller than usual, because the kernel takes long
-    has_own_block  whether the kernel names the block's size, a macro or a constant of the file
+    has_own_block  whether the kernel has the block's size, as a number, or a macro or a constant of the file
     """
 
     name: str
@@ -227,7 +227,7 @@ def guess(
         doubts,
         _guarded(call, head),
         [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
-        has_own_block=bool(is_constant) and side in WORD.findall(head.text),
+        has_own_block=bool({*call.block, side * bool(is_constant)} & {*re.findall(r"\w+", head.text)}),
     )
 
 

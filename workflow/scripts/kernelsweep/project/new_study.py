@@ -99,7 +99,8 @@ def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds], option
     dimensions = max([len(chosen.sizes), *(1 + one.size.count(" * ") for one in holds.values())])
     axes = {size: _LARGE.get(dimensions, "[128, 256]") for size in chosen.sizes} or {"n": _LARGE[1]}
     for parameter, value in chosen.template.items():
-        axes[parameter] = f"[{value}]"
+        is_number = value.isdigit() and int(value) > 1  # and no flag
+        axes[parameter] = f"[{value}]{f' # block and grid do not follow {parameter}' * is_number}"
     # Shared memory is as large as its block asks for.
     is_free = (chosen.shared in ("", "0") and not chosen.has_own_block) or bool(of_block)
     threads = block[0] if len(block) == 1 and block[0].isdigit() and is_free else ""
