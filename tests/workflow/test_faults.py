@@ -198,16 +198,22 @@ def test_a_stopped_or_killed_run_leaves_no_process_and_the_same_command_goes_on(
     assert len(rows) == len(set(visited)) == len(visited) > 12
 
 
+def own_study(folder: Path) -> None:
+    """A repository of a user's own, with the example of a new study."""
+    for name in ("config/studies", "kernels/own"):
+        (folder / name).mkdir(parents=True)
+    example = ROOT / "examples/new-study"
+    shutil.copy(example / "problem.py", folder / "kernels/own")
+    for name, file in (("study.yaml", "config/studies/own.yaml"), ("kernel.cu", "kernels/own/own.cu")):
+        (folder / file).write_text((example / name).read_text().replace("NAME", "own"))
+
+
 def test_a_failure_that_may_have_passed_is_tried_again_once_and_a_wrong_result_is_not_forgotten(
     tmp_path: Path,
 ) -> None:
     fault, error = tmp_path / "fault", tmp_path / "error"
-    for name in ("config/studies", "kernels/own"):
-        (tmp_path / name).mkdir(parents=True)
-    example = ROOT / "examples/new-study"
-    shutil.copy(example / "problem.py", tmp_path / "kernels/own")
-    (tmp_path / "config/studies/own.yaml").write_text((example / "study.yaml").read_text().replace("NAME", "own"))
-    kernel = (example / "kernel.cu").read_text().replace("NAME", "own")
+    own_study(tmp_path)
+    kernel = (tmp_path / "kernels/own/own.cu").read_text()
     planted = f'{{\n    if (n == 1000 && !access("{fault}", 0)) raise(SIGKILL);\n'
     planted += f'    if (n == 4099 && blockDim.x == 64 && !access("{error}", 0)) factor = 7;\n'
     headers = "#include <signal.h>\n#include <unistd.h>\n"
@@ -231,3 +237,24 @@ def test_a_failure_that_may_have_passed_is_tried_again_once_and_a_wrong_result_i
     assert "n=4099 block=64" in once["parameters"] and "wrong in an earlier run" in once["message"]
     page = (tmp_path / "results/emulator/studies/own/report.html").read_text()
     assert "Wrong in an earlier run" in page
+
+
+def test_a_pipe_that_closes_before_a_job_fails_ends_the_run(tmp_path: Path) -> None:
+    # Pins: a job's thread that can't log the failure, for which Snakemake then waits without end.
+    runs, closed = tmp_path / "runs", tmp_path / "closed"
+    own_study(tmp_path)
+    problem = tmp_path / "kernels/own/problem.py"
+    waiting = (
+        f"    open({str(runs)!r}, 'w')\n    while not os.path.exists({str(closed)!r}):\n        pass\n    raise OSError"
+    )
+    problem.write_text("import os\n" + re.sub(r"(def reference\(.*\n)", rf"\1{waiting}\n", problem.read_text()))
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "own"]
+    command += ["--workflow-profile", "none", "--config", "platform=emulator"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        wait_until(runs.exists, run)
+        run.stdout.close()
+        closed.touch()
+        try:
+            assert run.wait(PATIENCE_SECONDS) == 1
+        finally:
+            run.kill()

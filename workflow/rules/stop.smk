@@ -1,7 +1,8 @@
 # When a run ends before its last job: by a failed job, or by the user.
 #
-# Ctrl-C, SIGTERM and a closed terminal end a run with one sentence, at once and with all of its processes. Snakemake's own
-# way ends in stacks where Ctrl-C comes twice, as `uv run` sends it, and on SIGTERM it waits for the jobs, or forever.
+# Ctrl-C, SIGTERM, a closed terminal and a closed pipe end a run with one sentence, at once and with all of its processes.
+# Snakemake's own way ends in stacks where Ctrl-C comes twice, as `uv run` sends it, and on SIGTERM it waits for the jobs,
+# or forever.
 
 import logging
 import signal
@@ -50,7 +51,24 @@ def answer_signals():
                 signal.signal(one, stop)
 
 
+def ends_run(emit):
+    """A handler's `emit`, with which a closed pipe stops the run: a job's thread that couldn't log the job's failure would
+    never tell the scheduler of it, which waits for that.
+    """
+
+    def emit_or_stop(record):
+        try:
+            emit(record)
+        except BrokenPipeError:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+
+    return emit_or_stop
+
+
 answer_signals()
+if workflow.is_main_process and signal.getsignal(signal.SIGTERM) is stop:
+    for handler in logger.handlers:
+        handler.emit = ends_run(handler.emit)
 # Snakemake's scheduler answers SIGTERM itself, and then tells what it has.
 LAST_WORDS.scheduling = answer_signals
 
