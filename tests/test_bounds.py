@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,12 @@ def test_masked_elements_of_a_softmax_have_to_be_zero() -> None:
     assert (bound[x == -np.inf] < 1e-37).all()
     assert (bound[x == 1] > 1e-8).all()
     assert (abs(softmax(x.astype(np.float32)) - softmax(x)) <= bound).all()
+
+
+def test_the_error_function_has_seven_digits_where_it_is_small_too() -> None:
+    x = np.linspace(-6, 9, 301)
+    right = np.array([math.erfc(one) for one in x])
+    np.testing.assert_allclose(bounds.exact(x).erfc().value, right, rtol=1.2e-7)
 
 
 def test_an_edit_of_the_bounds_counts_as_one_of_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

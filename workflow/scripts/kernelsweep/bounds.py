@@ -50,9 +50,12 @@ _FORMATS = {
 _ULPS = {"exp": (2, 1), "log": (1, 1), "sqrt": (0, 0), "rsqrt": (2, 1), "erfc": (4, 5)}
 
 
-# erfc(x) exp(x^2) as a polynomial of 1 / (1 + 0.3275911 x), for x from 0 on: Abramowitz and Stegun, "Handbook of
-# Mathematical Functions", (7.1.26). NumPy has no erfc, and Python's takes longer than all else.
-_ERFC = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592, 0.0)
+# log(erfc(x) exp(x^2) / t) as a polynomial of t = 1 / (1 + x / 2), for x from 0 on, with a relative error of erfc below
+# 1.2e-7: Press et al., "Numerical Recipes", 6.2. NumPy has no erfc, and Python's takes longer than all else.
+_ERFC = (
+    *(0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807),
+    *(-0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223),
+)
 
 
 def unit(dtype: Any) -> float:
@@ -220,7 +223,7 @@ def exact(x: Any, dtype: Any = None) -> Computed:
 class Computed:
     """Values of a formula, with the most that a kernel's may be off: a running error analysis [H, 3.3].
 
-    value  what exact arithmetic gives, to seven digits or more: it weighs errors, and is no reference
+    value  what exact arithmetic gives, but for a relative error of 1.2e-7: it weighs errors, and is no reference
     error  how far each of a kernel's values may be off: the same shape, or one for all
     dtype  the type in which the kernel computes
 
@@ -325,7 +328,8 @@ class Computed:
     def erfc(self, ulps: float | None = None) -> Computed:
         """The complementary error function, as CUDA's erfcf or erfc has it, or one whose maximum error is `ulps`."""
         size = abs(self.value)
-        of_positive = np.polyval(_ERFC, 1 / (1 + 0.3275911 * size)) * np.exp(-(size**2))
+        t = 1 / (1 + size / 2)
+        of_positive = t * np.exp(np.polyval(_ERFC, t) - size**2)
         value = np.where(self.value < 0, 2 - of_positive, of_positive)
         steepest = np.exp(-(np.maximum(abs(self.value) - self.error, 0) ** 2))
         error = 2 / math.sqrt(math.pi) * self.error * steepest
