@@ -236,6 +236,13 @@ PREPARED: Mapping[str, tuple[Edit, Edit]] = {
             "kernels/own/table.inc", "#define EVERY 1\n#define ADDED more[8]\n__constant__ int more[9];\n"
         ),
     ),
+    "header behind a line that goes on": (
+        lambda r: (
+            r.write("kernels/own/sub/found.h", "__constant__ int found[1];\n#define ADDED found[0]\n"),
+            r.edit("scaled.cu", "#include TABLE\n#ifdef FOUND", '#\\\ninclude "sub/found.h"\n#if 0'),
+        ),
+        lambda r: r.write("kernels/own/sub/found.h", "__constant__ int found[2];\n#define ADDED found[1]\n"),
+    ),
     "header in a folder of CPATH": (
         lambda r: (
             r.write("elsewhere/found.h", "__constant__ int found[1];\n#define ADDED found[0]\n"),

@@ -137,7 +137,7 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     named_by_macro = False
     while waiting:
         source = waiting.pop(0)
-        text = read_source(source)
+        text = read_source(source).replace("\\\n", "")
         named_by_macro |= bool(_NAMED_BY_MACRO.search(text))
         folders = {"quoted": [source.parent, *include, _LOCAL], "angled": [*include, _LOCAL]}
         for match in _INCLUDE.finditer(text):
