@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from snakemake.iocontainers import InputFiles
 
-from kernelsweep.base.made_from import INPUT, PARAMETER, is_current, keep, plan, planned, sources_of, sources_of_job
+from kernelsweep.base.made_from import INPUT, PARAMETER, keep, plan, planned, reason_to_run, sources_of, sources_of_job
 from kernelsweep.plans import BuildPlan, KernelPlan
 
 PARAMETERS = {"points": [{"n": 4}], "seed": 1}
@@ -25,21 +25,25 @@ def pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-# An edit of the folder with a finished job, and whether the job's outputs are current after it.
-EDITS: dict[str, tuple[Callable[[Path], object], bool]] = {
-    "a comment": (lambda folder: (folder / "kernel.cu").write_text("int i;  // it\n"), True),
-    "times": (lambda folder: [os.utime(folder / name, (0, 0)) for name in RIGHT], True),
-    "a temporary input was deleted": (lambda folder: (folder / "chunk").unlink(), True),
-    "code": (lambda folder: (folder / "kernel.cu").write_text("int j;\n"), False),
-    "half of an output": (lambda folder: (folder / "points.csv").write_text("n\n1\n"), False),
-    "a file in a folder": (lambda folder: (folder / "reports/a").write_text("b"), False),
-    "an empty record": (lambda folder: (folder / "job.json").write_text(""), False),
-    "half a record": (lambda folder: os.truncate(folder / "job.json", 99), False),
-    "a list for a record": (lambda folder: (folder / "job.json").write_text("[]"), False),
-    "another record": (lambda folder: (folder / "job.json").write_text('{"parameters": 1, "inputs": {}}'), False),
-    "no record": (lambda folder: (folder / "job.json").unlink(), False),
-    "a pipe for an output": (lambda folder: pipe(folder / "points.csv"), False),
-    "a pipe for a record": (lambda folder: pipe(folder / "job.json"), False),
+NO_RECORD = "job.json, the record of what its results were made from, is missing or of another version"
+# An edit of the folder with a finished job, and why the job runs again after it.
+EDITS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a comment": (lambda folder: (folder / "kernel.cu").write_text("int i;  // it\n"), ""),
+    "times": (lambda folder: [os.utime(folder / name, (0, 0)) for name in RIGHT], ""),
+    "a temporary input was deleted": (lambda folder: (folder / "chunk").unlink(), ""),
+    "code": (lambda folder: (folder / "kernel.cu").write_text("int j;\n"), "kernel.cu changed"),
+    "half of an output": (lambda folder: (folder / "points.csv").write_text("n\n1\n"), "points.csv changed"),
+    "a file in a folder": (lambda folder: (folder / "reports/a").write_text("b"), "reports changed"),
+    "an empty record": (lambda folder: (folder / "job.json").write_text(""), NO_RECORD),
+    "half a record": (lambda folder: os.truncate(folder / "job.json", 99), NO_RECORD),
+    "a list for a record": (lambda folder: (folder / "job.json").write_text("[]"), NO_RECORD),
+    "another record": (
+        lambda folder: (folder / "job.json").write_text('{"parameters": 1, "inputs": {}}'),
+        "kernel.cu is new",
+    ),
+    "no record": (lambda folder: (folder / "job.json").unlink(), NO_RECORD),
+    "a pipe for an output": (lambda folder: pipe(folder / "points.csv"), "points.csv changed"),
+    "a pipe for a record": (lambda folder: pipe(folder / "job.json"), NO_RECORD),
 }
 
 
@@ -57,20 +61,26 @@ def test_outputs_are_current_as_long_as_what_they_were_made_from_is_the_same(
     Path("reports/a").write_text("a", encoding="utf-8")
     keep("job.json", sources, outputs)
     Path("mark").touch()  # As Snakemake does, after the job.
-    assert is_current("job.json", sources_of(PARAMETERS, inputs), outputs)
-    edit, is_still = EDITS[name]
+    assert reason_to_run("job.json", sources_of(PARAMETERS, inputs), outputs) == ""
+    edit, reason = EDITS[name]
     edit(tmp_path)
-    assert is_current("job.json", sources_of(PARAMETERS, inputs), outputs) == is_still
+    assert reason_to_run("job.json", sources_of(PARAMETERS, inputs), outputs) == reason
 
 
 def test_another_parameter_or_set_of_inputs_makes_outputs_anew(tmp_path: Path) -> None:
     record, kernel = str(tmp_path / "made/job.json"), tmp_path / "kernel.cu"
     kernel.write_text("int i;\n")
+
+    def reason(parameters: Mapping[str, Any], *inputs: Path) -> str:
+        return reason_to_run(record, sources_of(parameters, map(str, inputs)), [])
+
     keep(record, sources_of(PARAMETERS, [str(kernel)]), [])
-    assert is_current(record, sources_of({"seed": 1, "points": ({"n": 4},)}, [str(kernel)]), []), "as JSON it is equal"
-    assert not is_current(record, sources_of(PARAMETERS | {"seed": 2}, [str(kernel)]), [])
-    assert not is_current(record, sources_of(PARAMETERS, []), [])
-    assert not is_current(record, sources_of(PARAMETERS, [str(kernel), str(tmp_path / "more.cuh")]), [])
+    assert reason({"seed": 1, "points": ({"n": 4},)}, kernel) == "", "as JSON it is equal"
+    assert reason(PARAMETERS | {"seed": 2}, kernel) == "the seed changed"
+    assert reason(PARAMETERS) == f"{kernel} is no longer read"
+    assert reason(PARAMETERS | {"code_of_kernelsweep": ""}, kernel) == "the code of kernelsweep is new"
+    (tmp_path / "more.cuh").touch()
+    assert reason(PARAMETERS, kernel, tmp_path / "more.cuh") == f"{tmp_path}/more.cuh is new"
     assert json.loads(Path(record).read_text(encoding="utf-8"))["outputs"] == {}
 
 
@@ -79,9 +89,10 @@ def test_a_plans_record_counts_but_for_what_only_says_how_an_edit_is_judged(tmp_
     own = KernelPlan("journal", 0, {"axes": []}, None, {}, {}, is_candidate=False, seed=1)
     keep(record, sources_of({"plan": own}, []), [])
     other_way = replace(own, margin=0.1, processes=8, decides=True)
-    assert is_current(record, sources_of({"plan": other_way}, []), [])
+    assert reason_to_run(record, sources_of({"plan": other_way}, []), []) == ""
     for other in ({"seed": 2}, {"number": 1}, {"sweep": {"axes": [1]}}, {"search": {"budget": 3}}):
-        assert not is_current(record, sources_of({"plan": replace(own, **other)}, []), [])
+        reason = reason_to_run(record, sources_of({"plan": replace(own, **other)}, []), [])
+        assert reason == f"the {next(iter(other))} changed"
 
 
 def test_a_job_on_another_machine_keeps_what_was_planned_unless_its_user_has_edited_it(tmp_path: Path) -> None:
@@ -95,5 +106,5 @@ def test_a_job_on_another_machine_keeps_what_was_planned_unless_its_user_has_edi
     for compiler, size, is_still in (("node's", 4, True), ("login's", 8, False)):
         job = SimpleNamespace(params=parameters(compiler, size), input=InputFiles(fromdict={INPUT: "a mark"}))
         keep(record, sources_of_job(job), [])
-        assert is_current(record, sources_of(parameters("login's", 4), []), []) == is_still
-        assert is_current(record, sources_of(parameters(compiler, size), []), []) != is_still
+        assert (reason_to_run(record, sources_of(parameters("login's", 4), []), []) == "") == is_still
+        assert (reason_to_run(record, sources_of(parameters(compiler, size), []), []) == "") != is_still

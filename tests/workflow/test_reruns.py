@@ -50,6 +50,9 @@ def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_dr
     of_shuffle = "measure_on_emulator emulator warp_shuffle shuffle"
     drawn = drawn_from("mine") | drawn_from("warp_shuffle") | {"draw_accesses mine", "draw_accesses warp_shuffle"}
     assert planned_jobs(finished) == JOINED | drawn | {of_mine, of_shuffle}
+    said = snakemake(finished, "all", "--dry-run").stdout.splitlines()
+    reasons = {"mine/interleaved": "mine/interleaved.cu", "warp_shuffle/shuffle": "include/warp.cuh"}
+    assert {f"{kernel}: kernels/{file} changed" for kernel, file in reasons.items()} < {*said[-7:]}
     # One study is a target of its own, whether config.yaml lists it or not.
     edit(finished / "config/config.yaml", "studies: [mine, warp_shuffle]", "studies: [mine]")
     jobs = planned_jobs(finished, "warp_shuffle")

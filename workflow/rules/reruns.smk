@@ -45,8 +45,10 @@ def out_of_date(rule, script):
         file, sources = made_from_file(outputs[0]), made_from.sources_of(params, inputs)
         if not workflow.local_exec and not workflow.dryrun:
             made_from.plan(file, params)
-        if made_from.is_current(file, sources, existing):
+        if not (reason := made_from.reason_to_run(file, sources, existing)):
             return ancient(OUT_OF_DATE)
+        if existing:
+            LAST_WORDS.explain(rule.name, dict(wildcards.items()), reason)
         if any(os.path.getmtime(output) >= os.path.getmtime(OUT_OF_DATE) for output in existing):
             raise UserError(
                 f"{existing[0]} is out of date, and dated in the future, so that Snakemake would keep it. Type: find "
@@ -85,7 +87,7 @@ for written in workflow.rules:
     if source.suffix == ".py" and source.is_relative_to(SCRIPTS) and made_from.INPUT not in written.input.keys():
         # A function, so that no start waits for the code of rules without jobs.
         written.set_params(
-            code=lambda wildcards, source=source: code_of(source),
+            code_of_kernelsweep=lambda wildcards, source=source: code_of(source),
             **{made_from.PARAMETER: made_from_of},
         )
         written.set_input(**{made_from.INPUT: out_of_date(written, source)})

@@ -38,17 +38,23 @@ def sources_of(parameters: Mapping[str, Any], inputs: Iterable[str]) -> Sources:
     """
     with_story = shows_stories(parameters.get("plan"))
     return {
-        "parameters": _hash_of(parameters),
+        "parameters": _hashes_of(parameters),
         "inputs": {file: _hash(file, True, with_story) if os.path.exists(file) else None for file in inputs},
     }
 
 
-def _hash_of(parameters: Mapping[str, Any], left_out: str = "") -> str:
+def _hashes_of(parameters: Mapping[str, Any], left_out: str = "") -> dict[str, str]:
+    """A hash of each parameter, and of each field of a plan, without the values under a key."""
     given = {name: value for name, value in parameters.items() if name != PARAMETER}
-    text = json.dumps(given, sort_keys=True, default=_plain)
-    if left_out:
-        text = json.dumps(json.loads(text, object_hook=lambda found: found | {left_out: None}))
-    return hashlib.sha256(text.encode()).hexdigest()
+    if is_dataclass(plan := given.get("plan")):
+        given |= {"plan": type(plan).__name__, **reasons(plan)}
+    hashes = {}
+    for name, value in given.items():
+        text = json.dumps(value, sort_keys=True, default=_plain)
+        if left_out:
+            text = json.dumps(json.loads(text, object_hook=lambda found: found | {left_out: None}))
+        hashes[name] = hashlib.sha256(text.encode()).hexdigest()
+    return hashes
 
 
 def _plain(value: Any) -> Any:
@@ -62,7 +68,7 @@ def sources_of_job(job: Any) -> Sources:
     """
     sources = sources_of(job.params, [file for file in job.input if file != job.input[INPUT]])
     planned = job.params[PARAMETER]["planned"]
-    is_same = planned.get("on_any_machine") == _hash_of(job.params, OF_MACHINE)
+    is_same = planned.get("on_any_machine") == _hashes_of(job.params, OF_MACHINE)
     return {**sources, "parameters": planned["parameters"]} if is_same else sources
 
 
@@ -73,26 +79,39 @@ def keep(file: str, sources: Sources, outputs: Iterable[str]) -> None:
     write_json(file, {**sources, "outputs": made})
 
 
-def is_current(file: str, sources: Sources, outputs: Iterable[str]) -> bool:
-    """Whether a job's file says that these outputs were made from these sources, and nobody has changed them since.
+def reason_to_run(file: str, sources: Sources, outputs: Iterable[str]) -> str:
+    """Why a job runs again, such as "kernels/matmul/naive.cu changed"; "" if its outputs, which are there, are current.
 
-    An input that is not there is no reason to run a job: another job makes it, or has deleted it.
+    They are if the job's file says that they were made from these sources, and nobody has changed them since. An input
+    that is not there is no reason to run a job: another job makes it, or has deleted it.
     """
-    with suppress(*_UNREADABLE):
+    try:
         kept = json.loads(read_text(file))
         inputs = {name: now or kept["inputs"][name] for name, now in sources["inputs"].items()}
-        are_same = {**sources, "inputs": inputs} == {name: kept[name] for name in sources}
-        return are_same and all(kept["outputs"][output] == _hash(output) for output in outputs)
-    return False
+        made = {output: _hash(output) for output in outputs}
+        return (
+            _difference(kept["inputs"], inputs)
+            or _difference(kept["parameters"], sources["parameters"], "the ")
+            or _difference({output: kept["outputs"][output] for output in made}, made)
+        )
+    except _UNREADABLE:
+        return f"{file}, the record of what its results were made from, is missing or of another version"
+
+
+def _difference(before: Mapping[str, str], now: Mapping[str, str], article: str = "") -> str:
+    """The first name whose hash differs, in words; "" without one."""
+    changed = next((name for name in {**now, **before} if now.get(name) != before.get(name)), "")
+    how = "changed" if changed in now and changed in before else "is new" if changed in now else "is no longer read"
+    return changed and f"{article}{changed.replace('_', ' ') if article else changed} {how}"
 
 
 def plan(file: str, parameters: Mapping[str, Any]) -> None:
-    """Leave the hash of a job's parameters to the machine that will run it, where a compiler's release may differ."""
-    hashes = {"parameters": _hash_of(parameters), "on_any_machine": _hash_of(parameters, OF_MACHINE)}
+    """Leave the hashes of a job's parameters to the machine that will run it, where a compiler's release may differ."""
+    hashes = {"parameters": _hashes_of(parameters), "on_any_machine": _hashes_of(parameters, OF_MACHINE)}
     write_json(f"{file}.planned", hashes)
 
 
-def planned(file: str) -> dict[str, str]:
+def planned(file: str) -> dict[str, Any]:
     """What plan() has left; nothing if it was not called."""
     with suppress(*_UNREADABLE):
         return dict(json.loads(read_text(f"{file}.planned")))

@@ -35,6 +35,9 @@ _HELP, _PAGES = "help", "make_page"
 # What only the installed command kernelsweep does.
 COMMANDS = ("apply", "capture", "check", "ci", "new", "watch")
 
+# A dry run ends with so many reasons.
+_SHOWN_REASONS = 10
+
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
 
@@ -122,6 +125,11 @@ class LastWords(logging.Filter):
         self._wanted: list[str] = []
         self._held: dict[int | None, logging.LogRecord] = {}  # by thread
         self._before_jobs: list[str] = []
+        self._reasons: dict[str, None] = {}
+
+    def explain(self, rule: str, wildcards: Mapping[str, str], reason: str) -> None:
+        """Note why a job runs again: a dry run ends with it."""
+        self._reasons[f"{_place(wildcards) or rule}: {reason}"] = None
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Note what happens; leave out what say() says better, and in a quiet run Snakemake's own work."""
@@ -177,6 +185,10 @@ class LastWords(logging.Filter):
             self._release(thread)
         if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
             _print(self._before_jobs)
+        if self._is_dry():
+            others = len(self._reasons) - _SHOWN_REASONS
+            more = [f"{others} more reasons to run a job again"] if others > 0 else []
+            _print([*[*self._reasons][:_SHOWN_REASONS], *more])
         if self._folder is None or self._is_dry():
             return
         if [*self._asked()] == [_HELP]:
@@ -251,8 +263,7 @@ class LastWords(logging.Filter):
         return fitted("\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown))
 
     def _begin(self, record: logging.LogRecord, job: int | None) -> None:
-        wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
-        where = "/".join(wildcards[name] for name in _WILDCARDS if name in wildcards)
+        where = _place(getattr(record, "wildcards", None) or {})
         rule: str = getattr(record, "rule_name", "")
         now = time.monotonic()
         log = next(iter(getattr(record, "log", None) or []), "")
@@ -343,6 +354,11 @@ class LastWords(logging.Filter):
             return found
         more = len(wanted) - _NAMED_FILES
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _place(wildcards: Mapping[str, str]) -> str:
+    """What a job is for, such as "matmul/naive"; "" for no study."""
+    return "/".join(wildcards[name] for name in _WILDCARDS if name in wildcards)
 
 
 def _doing(rule: str, where: str = "") -> str:
