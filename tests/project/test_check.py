@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,6 +18,7 @@ from checkout import ROOT
 
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
+from kernelsweep.project import check as of_check
 from kernelsweep.project.check import Given, check_file
 from kernelsweep.project.check_points import default_points
 from kernelsweep.project.checked import Checked
@@ -386,6 +388,19 @@ def test_a_slow_kernel_is_checked_at_small_sizes(tmp_path: Path) -> None:
     guessed, holds = learn(guess(file, supposed=True), run)
     assert eval(holds["y"].size, {"n": 7, "batch": 5, "heads": 3}) == 32 * 7 * 5 * 3
     assert [point["n"] for point in default_points(guessed)] == [64, 250, 10]
+
+
+def test_a_kernel_that_takes_long_is_checked_at_fewer_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def learnt(*call: Any) -> Any:
+        made = real(*call)
+        monkeypatch.setattr(of_check, "MOST_SECONDS", 0.0)
+        return made
+
+    real = of_check.learnt
+    monkeypatch.setattr(of_check, "learnt", learnt)
+    result = checked(write(tmp_path, guard="<="), "axpy")
+    assert len(result.points) == 1 and [*result.unchecked.values()] == ["not run, because 0 s were over"] * 2, result
+    assert not result.findings and "No" in result.verdict  # No further sizes have shown that it is a mistake.
 
 
 def test_points_have_blocks_and_rows_that_fit(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.project.check_points import default_points, ragged_points
 from kernelsweep.project.checked import Checked, Seen, judged, seen
 from kernelsweep.project.compile_commands import flags_of
-from kernelsweep.project.doubts import doubts
+from kernelsweep.project.doubts import MOST_SECONDS, TimeOver, doubts
 from kernelsweep.project.guess import Guess, guess, kernels_in, missing_headers
 from kernelsweep.project.host_code import names_of
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
@@ -87,6 +88,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         def run(at: Sequence[Mapping[str, int]]) -> Seen:
             return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
 
+        runs.spent = 0.0
         outcomes = run(points)
         # A mistake's findings, such as a read and a write, ask for the same points.
         depends = doubts(outcomes, guessed, holds, bool(given.cases), cache(lambda point: run([point])))
@@ -157,12 +159,13 @@ def learnt(guessed: Guess, runs: Runs) -> tuple[Guess, dict[str, Holds]]:
     guessed, holds = learn(guessed, partial(runs, guessed))
     of_grid = names_of(" ".join(guessed.grid))
     # All plain numbers of blocks together, and each size that is in no grid.
-    for small in (guessed.counts, *([axis] for axis in guessed.sizes if axis not in of_grid)):
-        if {*small} - {*guessed.small} and not all(one.known for one in holds.values()):
-            smaller = replace(guessed, small=[*guessed.small, *small])
-            smaller, again = learn(smaller, partial(runs, smaller))
-            if sum(one.known for one in again.values()) > sum(one.known for one in holds.values()):
-                guessed, holds = smaller, again
+    with suppress(TimeOver):
+        for small in (guessed.counts, *([axis] for axis in guessed.sizes if axis not in of_grid)):
+            if {*small} - {*guessed.small} and not all(one.known for one in holds.values()):
+                smaller = replace(guessed, small=[*guessed.small, *small])
+                smaller, again = learn(smaller, partial(runs, smaller))
+                if sum(one.known for one in again.values()) > sum(one.known for one in holds.values()):
+                    guessed, holds = smaller, again
     return guessed, holds
 
 
@@ -184,24 +187,28 @@ def launch_of(guessed: Guess, inputs: Collection[str] = ()) -> dict[str, Any]:
     return {**sides, "arguments": arguments_of(guessed, inputs)}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Runs:
     """Runs kernels of a file on the emulator with a problem that says which arrays there are, and judges nothing.
 
     together  the functions that are compiled in one unit, as long as the compiler takes them
+    spent     the seconds on the emulator
     """
 
     file: Path
     given: Given
     together: list[str] = field(default_factory=list)
+    spent: float = 0.0
 
     def __call__(
         self, guessed: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds], seeds: int = 1
     ) -> dict[Point, Outcome]:
         """The outcomes of points, with arrays that hold this, in so many orders of threads.
 
-        Raises UserError for a kernel that does not compile.
+        Raises UserError for a kernel that does not compile, and TimeOver.
         """
+        if self.spent > MOST_SECONDS:
+            raise TimeOver
         folder = cache_folder()
         place = hashlib.sha256(f"{self.file} {guessed.name}".encode()).hexdigest()
         name = f"{re.sub('[^a-z0-9_]', '_', guessed.name.lower())}_{place[:12]}"
@@ -218,7 +225,9 @@ class Runs:
         }
         study = checked_study(name, root, settings, str(self.file), {guessed.name: self.file}, judged=False)
         how: dict[str, Any] = {"together": self.together, "timeout_seconds": _SECONDS, "seeds": seeds}
+        how["seconds"] = MOST_SECONDS - self.spent
         made = swept(study, guessed.name, folder, points=points, **how)
+        self.spent += made.seconds
         self.together[:] = [one for one in self.together if one not in made.refused]
         for outcome in made.outcomes.values():
             if outcome.status == "build_failed":

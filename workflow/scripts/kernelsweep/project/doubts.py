@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kernelsweep.errors import UserError
 from kernelsweep.project.check_points import meets, multiples, round_points, value_at
 from kernelsweep.project.checked import ANY_ARRAY, OF_ORDER, Key, Seen
 from kernelsweep.project.guess import Guess
@@ -15,7 +16,16 @@ from kernelsweep.project.learnt_arrays import Holds
 from kernelsweep.study.point import Point
 
 _FACTORS = (2, 4, 8, 16, 32, 64, 128, 256)
+# For the points of a kernel, and before that to learn what its arrays hold.
+MOST_SECONDS = 20.0
 _LARGEST = 4096  # elements of a side of a grid that a block has
+
+
+class TimeOver(UserError):
+    """A kernel's seconds on the emulator are over."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the emulator took {MOST_SECONDS:.0f} s to learn what arrays hold.")
 
 
 def doubts(
@@ -28,7 +38,7 @@ def doubts(
     """The guess on which each finding depends, in words; none for those that are mistakes.
 
     are_given  whether the user says the points
-    run        runs the kernel at a further point, once
+    run        runs the kernel at a further point, once; raises TimeOver
     """
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
@@ -86,7 +96,10 @@ def _asked(key: Key, point: Mapping[str, int], guessed: Guess, run: Callable[[Po
         outcomes = run(Point(other)) if meets(guessed, other) else None
         return bool(outcomes and outcomes.ran) and key not in (outcomes.findings if outcomes else ())
 
-    factor = next((one for one in (*factors, 0) if gone(sizes, one)), None)
+    try:
+        factor = next((one for one in (*factors, 0) if gone(sizes, one)), None)
+    except TimeOver:
+        return f"{MOST_SECONDS:.0f} s were over before others showed which sizes it asks for"
     if factor is None:
         return None
     axes = next(([axis] for axis in sizes if gone([axis], factor)), sizes) if len(sizes) > 1 else sizes

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from kernelsweep.device.outcome import Outcome
@@ -45,13 +47,16 @@ class FullSweep:
         in_order: InOrder = lambda groups, _: groups.values(),
         find_partners: Callable[[], Partners | None] = lambda: None,
         margin: float = 0.01,
+        seconds: float = inf,
     ) -> None:
         """Take the visits that are missing.
 
         in_order       of groups
         find_partners  finds what points run in pairs with, once their device is being opened
         margin         the smallest difference between a point and its partner that matters, as a fraction
+        seconds        after which no further visit begins, but for the first
         """
+        self._seconds, self._end = seconds, time.monotonic() + seconds
         self._visits, self._in_order, self._find_partners, self._margin = visits, in_order, find_partners, margin
         self._failed: set[Point] = set()
         self._timed_out: list[Point] = []
@@ -93,6 +98,8 @@ class FullSweep:
         elif len(self._timed_out) == _MOST_TIMED_OUT:
             others = "; ".join(map(str, self._timed_out))
             yield replace(visit, skip=f"not run, because others took too long: {others}")
+        elif self.done and time.monotonic() > self._end:
+            yield replace(visit, skip=f"not run, because {self._seconds:.0f} s were over")
         else:
             yield visit
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
+from math import inf
 from typing import Any, TextIO
 
 from kernelsweep.base.logs import notifier
@@ -55,6 +56,7 @@ class KernelJob:
     decides        whether points get no more visits than decide on an edit
     against        another kernel, which takes the place of earlier versions
     log            the stream that names failed points; left out: standard output
+    seconds        after which no further visit of a full sweep begins
     """
 
     name: str
@@ -72,6 +74,7 @@ class KernelJob:
     decides: bool = False
     against: Against | None = None
     log: TextIO | None = None
+    seconds: float = inf
 
     def sweep(
         self,
@@ -111,7 +114,7 @@ class KernelJob:
                 strategy = verdict = VerdictSweep(visits, self.margin, in_order, find_partners)
                 early = EarlyVerdict(self.margin, len(verdict.first), notifier(self.terminal, self.name))
             else:
-                strategy = FullSweep(visits, in_order, find_partners, self.margin)
+                strategy = FullSweep(visits, in_order, find_partners, self.margin, self.seconds)
             with self._progress("", early) as progress:
                 if self.builder:
                     self.builder.ask(strategy.variants())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,7 @@ class Swept:
     outcomes  of each point
     rows      of measurements.csv
     refused   the further functions with which the compiler refused the kernel
+    seconds   that the visits took
     """
 
     study: str
@@ -61,6 +64,7 @@ class Swept:
     rows: Sequence[Row]
     unit: BuiltUnit
     refused: Collection[str] = ()
+    seconds: float = 0.0
 
     def against(self, axes: Sequence[str]) -> Against:
         """The points as partners of another kernel's, with which they agree on these axes; the fastest of several."""
@@ -123,11 +127,13 @@ def swept(
     to_decide: ToDecide | None = None,
     criterion: Criterion | None = None,
     together: Sequence[str] = (),
+    seconds: float = inf,
     **measuring: Any,
 ) -> Swept:
     """As sweep_kernel(), with rows of results; `to_decide` for a comparison.
 
     together  functions of the kernel's file that are compiled in its unit as well
+    seconds   after which no further visit begins
     """
     config = Config.read({"axes": dict(axes or {}), "measuring": measuring}, "sweep_kernel()")
     (name,), models = choose_platforms(platform, study.root, {})
@@ -166,14 +172,16 @@ def swept(
         margin = to_decide.margin if to_decide else config.compare.same_within
         terminal = sys.stderr if sys.stderr.isatty() else silent  # A line of progress; the rest is for a job's log.
         job = KernelJob(kernel, task, *at_device, None, terminal, 1, source, store, margin)
-        job = replace(job, decides=to_decide is not None, against=against, log=silent)
+        job = replace(job, decides=to_decide is not None, against=against, log=silent, seconds=seconds)
+        started = time.perf_counter()
         with redirect_stdout(silent), redirect_stderr(silent):
             outcomes = job.sweep(planned, outcomes_without_runs(planned, report), _on_these_streams(show))
+        took = time.perf_counter() - started
         precision = config.measuring.relative_precision
         rows = measurement_rows(source, report, outcomes, device, known, precision, identities(task, device))
         note_return(journal, {row["identity_sha256"] for row in rows})
     unit = BuiltUnit(binary, report["variants"])
-    return Swept(study.name, source, place, planned, outcomes, rows, unit, refused)
+    return Swept(study.name, source, place, planned, outcomes, rows, unit, refused, took)
 
 
 def _built(
