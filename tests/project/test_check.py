@@ -403,6 +403,16 @@ def test_a_kernel_that_takes_long_is_checked_at_fewer_points(tmp_path: Path, mon
     assert not result.findings and "No" in result.verdict  # No further sizes have shown that it is a mistake.
 
 
+def test_names_of_the_hosts_that_follow_from_each_other_end(tmp_path: Path) -> None:
+    (file := tmp_path / "cycle.cu").write_text(
+        "__global__ void fill(float *y, int n) { y[blockIdx.x * blockDim.x + threadIdx.x] = n; }\n"
+        "void host(float *y, int n) {\n"
+        "    a = b + b + c + c + d;\n    b = a + a + c + d + d;\n    c = a + b + a + b + d;\n    d = a + b + c + a;\n"
+        "    fill<<<(d + 31) / 32, 32>>>(y, d);\n}\n"
+    )
+    assert guess(file).block == ["32"]
+
+
 def test_points_have_blocks_and_rows_that_fit(tmp_path: Path) -> None:
     (file := tmp_path / "fits.cu").write_text(
         "__global__ void pool(float *y, int h, int w, int k) {}\n"

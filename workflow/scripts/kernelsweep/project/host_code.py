@@ -96,6 +96,7 @@ class HostCode:
     types   the types of a template, by its parameters
     unread  the template's parameters whose values in the launch can't be read
     chosen  functions that a template gets because no launch names one that can be read
+    followed  the names whose values are being looked up
     """
 
     text: str
@@ -103,6 +104,7 @@ class HostCode:
     types: Mapping[str, str] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
+    followed: set[str] = field(default_factory=set)
 
     def launches(self, kernel: str) -> Iterator[Launch]:
         """The launches of a kernel, in the text's order."""
@@ -285,11 +287,16 @@ class HostCode:
     def _name(self, name: str, place: int, depth: int) -> str:
         if name in self.names:
             return self.names[name]
-        if name in _OF_DEVICE:
+        if name in _OF_DEVICE or name in self.followed:  # A name that follows from itself has no value.
             raise Unknown
         if value := self._value(name, place):
-            with suppress(Unknown):
+            self.followed.add(name)
+            try:
                 return f"({self.expression(value, place, depth + 1)})"
+            except Unknown:
+                pass
+            finally:
+                self.followed.remove(name)
         enumerated = re.search(rf"\benum\b[^;]*\b{name}\s*=\s*(\d+)", self.text)
         return enumerated[1] if enumerated else python_name(name)
 
