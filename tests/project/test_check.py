@@ -347,6 +347,24 @@ def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) 
     assert [one.kind for one in result.findings] == ["out of bounds"], result
 
 
+@pytest.mark.parametrize(("body", "size", "status"), [
+    ("bins[data[i]]++", 256, 1),
+    ("atomicAdd(&bins[data[i]], 1)", 256, 0),
+    ("if (data[i]) *bins = i", 1, 3),  # which may be one thread's
+])  # fmt: skip
+def test_a_byte_is_one_of_256_indices_so_that_more_of_them_meet(
+    tmp_path: Path, body: str, size: int, status: int
+) -> None:
+    file = tmp_path / "bins.cu"
+    file.write_text(
+        "__global__ void count(int *bins, const unsigned char *data, int n) {\n"
+        f"    int i = blockIdx.x * 256 + threadIdx.x;\n    if (i < n) {body};\n}}\n"
+        "void run(int *bins, unsigned char *data, int n) { count<<<(n + 255) / 256, 256>>>(bins, data, n); }\n"
+    )
+    found = checked(file, "count")
+    assert found.status == status and f"; {size} elements" in found.guessed["int *bins"], found
+
+
 def test_a_lock_is_free_at_first(tmp_path: Path) -> None:
     kernel = """__global__ void total(float *sum, const float *x, int *lock, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;

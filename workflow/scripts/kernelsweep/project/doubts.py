@@ -44,6 +44,7 @@ def doubts(
     first = round_points(guessed)[0]
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
     integers = {one.name for one in guessed.arrays if "int" in one.dtype and holds[one.name].updated}
+    bytes_ = {one.name: holds[one.name].size for one in guessed.arrays if one.dtype == "uint8"}
     within = {one.name: one.within for one in guessed.arrays if one.within}
     of_bounds = {key for key, one in outcomes.findings.items() if one.kind == "out of bounds"}
     # Past the end of an array of unknown size may lie another one.
@@ -52,6 +53,9 @@ def doubts(
         points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
         is_everywhere = len(points) == len(outcomes.ran)
         array, is_of_bounds = outcomes.arrays[key], key in of_bounds
+        # Of more bytes than there are values, some are equal, whatever they are.
+        is_of_bytes = one.kind == "race" and array in holds and holds[array].size == "256"
+        equal = {name for name, of in bytes_.items() if is_of_bytes and any(value_at(of, at) > 256 for at in points)}
         # What lies before an array's start does so whatever its size.
         by_size = is_of_bounds and (key not in outcomes.below or are_past_ends)
         if one.kind == OF_ORDER:
@@ -67,7 +71,7 @@ def doubts(
             told[key] = f"{array} may have {holds[array].larger} elements"
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
-        elif array in holds and one.kind in ("race", "out of bounds") and (indices := integers - {array}):
+        elif array in holds and one.kind in ("race", "out of bounds") and (indices := integers - {array} - equal):
             told[key] = f"it may ask for other values in {min(indices)}, which may be indices"
         elif are_given or is_everywhere:
             continue

@@ -199,5 +199,7 @@ def _drawn(one: Parameter, holds: Holds, high: str) -> str:
         return f"random.standard_normal({shape}).astype(ml_dtypes.bfloat16)"
     if one.dtype == "bool":
         return f"random.integers(0, 2, {shape}).astype(bool)"
-    most = {"int8": 127, "uint8": 255}.get(one.dtype)
-    return f"random.integers(0, {f'min({most}, {high})' if most else high}, {shape}).astype(np.{one.dtype})"
+    if one.dtype == "uint8":  # Each index that a byte may be, so that what it indexes has its size.
+        return f"random.permuted(np.resize(np.arange(min(256, {high})), {shape})).astype(np.uint8)"
+    high = f"min(128, {high})" if one.dtype == "int8" else high
+    return f"random.integers(0, {high}, {shape}).astype(np.{one.dtype})"
