@@ -125,6 +125,18 @@ def test_each_failed_jobs_sentence_comes_first_and_then_answers_those_that_are_r
     assert "Traceback" in (tmp_path / "bug.log").read_text()
 
 
+def test_points_that_no_job_of_the_run_judges_are_counted(
+    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Pins: nothing but status 0 after `--until measure_on_emulator`, with wrong points.
+    ending, points = words(), "results/emulator/points/own/one.csv"
+    (tmp_path / points).parent.mkdir(parents=True)
+    (tmp_path / points).write_text("status\nok\nwrong_result\nskipped\n")
+    tell("a job", event="job_info", jobid=1, log=["one.log"], output=[points])
+    ending.say()
+    assert capsys.readouterr().err == f"\nNot judged in this run: 3 points; {points}: 1 not right.\n\n"
+
+
 def test_answers_come_in_their_order_and_the_page_of_all_pages_follows(
     tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path as path_of
 from kernelsweep.project.time_left import TimeLeft
+from kernelsweep.results import each_row
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
@@ -123,6 +125,7 @@ class LastWords(logging.Filter):
         self._crashed: dict[int | None, str] = {}  # what these jobs did
         self._pages = 0  # that are still to be made
         self._wanted: list[str] = []
+        self._points: dict[str, None] = {}
         self._held: dict[int | None, logging.LogRecord] = {}  # by thread
         self._before_jobs: list[str] = []
         self._reasons: dict[str, None] = {}
@@ -237,6 +240,8 @@ class LastWords(logging.Filter):
             self._crashed.pop(job, None)
             self._before.update((log, _written(log)) for log in logs)
             self._logs += logs
+            files = [*(getattr(record, "input", None) or []), *(getattr(record, "output", None) or [])]
+            self._points |= {file: None for file in files if "/points/" in file}
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
@@ -350,6 +355,8 @@ class LastWords(logging.Filter):
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
         is_told = any(path in text for text in found for path in wanted)
+        if self._points and not found and not self._failed:
+            found = [_not_judged(self._points)]
         if (found and is_told) or self._failed or not wanted:
             return found
         more = len(wanted) - _NAMED_FILES
@@ -359,6 +366,14 @@ class LastWords(logging.Filter):
 def _place(wildcards: Mapping[str, str]) -> str:
     """What a job is for, such as "matmul/naive"; "" for no study."""
     return "/".join(wildcards[name] for name in _WILDCARDS if name in wildcards)
+
+
+def _not_judged(points: Iterable[str]) -> str:
+    """The sentence on files with points that no job of the run judges, as with --until and --omit-from."""
+    counts = {file: Counter(row["status"] for row in each_row(file)) for file in points if Path(file).is_file()}
+    wrong = {file: count.total() - count["ok"] - count["skipped"] for file, count in counts.items()}
+    where = "".join(f"; {file}: {number} not right" for file, number in wrong.items() if number)
+    return f"Not judged in this run: {sum(count.total() for count in counts.values())} points{where}."
 
 
 def _doing(rule: str, where: str = "") -> str:
