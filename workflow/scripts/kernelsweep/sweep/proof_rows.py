@@ -28,17 +28,10 @@ from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.point import Point
 
 _CHECK_OF_MISTAKE = {
-    "race": "races",
-    SAME_VALUE: "races",
-    UNORDERED_READ: "races",
-    "uninitialised": "uninitialised",
-    "inactive_lane": "uninitialised",
-    INDIFFERENT_READ: "uninitialised",
-    "out_of_bounds": "bounds",
-    OTHER_BARRIER: "barriers",
-    PARTIAL_BARRIER: "barriers",
-    UNFENCED_BARRIER: "barriers",
-    ORDER: "result",
+    **dict.fromkeys(("race", SAME_VALUE, UNORDERED_READ), "races"),
+    **dict.fromkeys(("uninitialised", "inactive_lane", INDIFFERENT_READ), "uninitialised"),
+    **dict.fromkeys((OTHER_BARRIER, PARTIAL_BARRIER, UNFENCED_BARRIER), "barriers"),
+    **{"out_of_bounds": "bounds", ORDER: "result"},
 }
 
 # What ends a launch of the emulator's: the check and the finding.
