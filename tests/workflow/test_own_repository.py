@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ import yaml
 from checkout import ROOT
 from workflow_runs import edit, snakemake
 
+import kernelsweep as ks
 from kernelsweep.project.new_study import start_study
 
 # What `snakemake help` has for an edit and for what a study lacks, besides the study by its name.
@@ -69,12 +72,19 @@ def test_every_command_runs_in_a_repository_of_ones_own(tmp_path: Path, platform
 
 def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(tmp_path: Path) -> None:
     (tmp_path / "binary.yaml").write_bytes(bytes(range(256)))
-    command = [sys.executable, "-m", "kernelsweep.project.command", "-n", "--configfile", "binary.yaml"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
-    words = run.stdout + run.stderr
-    assert run.returncode and "  File " not in words
+
+    def run(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "kernelsweep.project.command", *arguments]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+        return run.returncode, run.stdout + run.stderr
+
+    status, words = run("-n", "--configfile", "binary.yaml")
+    assert status and "  File " not in words
     assert "binary.yaml can't be read: " in words, words
+    release = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert ks.__version__ == release
+    assert run("--version") == (0, f"kernelsweep {release}, with Snakemake {version('snakemake')}\n")
 
 
 def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(

@@ -7,6 +7,8 @@ runs.
 from __future__ import annotations
 
 import os
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[3]
@@ -18,6 +20,13 @@ COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} {_SNAKEMAKE}"
 GPU_COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} --extra gpu {_SNAKEMAKE}"
 EMULATOR_HEADERS = "emulator/cpp"
 HEADERS = "kernels/include"
+
+
+def version() -> str:
+    """kernelsweep's release."""
+    if _INSTALLED:
+        return metadata.version("kernelsweep")
+    return str(tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
 def shown(file: Path, root: Path) -> str:

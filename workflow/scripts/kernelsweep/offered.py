@@ -42,6 +42,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("kernelsweep.home").version()
     if name == "bounds":
         return import_module("kernelsweep.bounds")
     if name in MODULES:

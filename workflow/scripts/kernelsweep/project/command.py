@@ -28,13 +28,14 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import NoReturn
 
 from kernelsweep.base.logs import fitted
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import HOME
+from kernelsweep.home import HOME, version
 from kernelsweep.project.files import path
 from kernelsweep.project.last_words import COMMANDS, without_stack
 
@@ -64,6 +65,8 @@ def main() -> None:
             from kernelsweep.project.new_study import start_study
 
             print(fitted(start_study(arguments[1:])))
+        elif arguments[0] in ("-v", "--version"):
+            print(f"kernelsweep {version()}, with Snakemake {metadata.version('snakemake')}")
         elif arguments[0] == "watch":
             from kernelsweep.project.watch import watch
 
