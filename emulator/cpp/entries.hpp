@@ -30,6 +30,7 @@ struct Entry {
     const char *name;
     AnyFunction kernel;
     AnyFunction thread_main; // calls it with its arguments, once for each thread
+    // Of each parameter, and then of what each points at; of the latter only numbers have a size.
     const size_t *parameter_sizes;
     const char *parameter_kinds; // one character each, as kind_of() gives them
 };
@@ -57,6 +58,17 @@ constexpr char kind_of()
     else
         return std::is_pointer_v<Parameter> ? 'p' : 's';
 }
+
+template <typename Pointed>
+constexpr size_t size_of_number()
+{
+    if constexpr (std::is_void_v<Pointed> || kind_of<Pointed>() == 's' || kind_of<Pointed>() == 'p')
+        return 0;
+    else
+        return sizeof(Pointed);
+}
+
+template <typename Parameter> using Pointed = std::remove_cv_t<std::remove_pointer_t<Parameter>>;
 
 struct Launch {
     const Entry *entry;
@@ -95,8 +107,10 @@ template <typename Kernel> struct Of;
 template <typename... Parameters>
 struct Of<void (*)(Parameters...)> {
     static constexpr AnyFunction main = thread_main<Parameters...>;
-    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
-    static constexpr char kinds[sizeof...(Parameters) + 1] = {kind_of<std::remove_cv_t<Parameters>>()..., 0};
+    static constexpr size_t count = 2 * sizeof...(Parameters) + 1;
+    static constexpr size_t sizes[count] = {sizeof(Parameters)..., size_of_number<Pointed<Parameters>>()..., 0};
+    static constexpr char kinds[count] = {kind_of<std::remove_cv_t<Parameters>>()..., kind_of<Pointed<Parameters>>()...,
+                                          0};
 };
 
 // What EMULATOR_EXPORT defines.

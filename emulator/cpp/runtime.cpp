@@ -12,8 +12,9 @@
 //     void *emulator_entry_kernel(unsigned entry)
 //         The kernel's address in memory.
 //     const char *emulator_parameter_kinds(unsigned entry)
-//         A character for each parameter, as in entries.hpp.
+//         A character for each parameter, and then for what each points at, as in entries.hpp.
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
+//         In the same order; 0 for what is no number behind a pointer.
 //     void *emulator_symbol(const char *name, size_t *size)
 //         The address of a variable, and its size in bytes; null if no EMULATOR_SYMBOL names it.
 //     size_t emulator_fault_place()

@@ -348,13 +348,15 @@ class Library:
         return [line for line in map(self.lines.line, [*places[:1], *likely]) if not _OF_HEADERS.search(line)]
 
     def parameter_types(self, entry: int) -> list[str]:
-        """What an entry's parameters hold, each a kind and its bytes, such as p8 and f4.
+        """What an entry's parameters hold, each a kind and its bytes, such as f4; of a pointer to numbers "p8 f4".
 
         Kinds are p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a sign, s a
         structure, and ? what nothing tells.
         """
-        kinds = self._library.emulator_parameter_kinds(entry).decode()
-        return [f"{kind}{self._library.emulator_parameter_size(entry, place)}" for place, kind in enumerate(kinds)]
+        kinds, size_of = self._library.emulator_parameter_kinds(entry).decode(), self._library.emulator_parameter_size
+        held = [f"{kind}{size_of(entry, place)}" for place, kind in enumerate(kinds)]
+        own, pointed = held[: len(held) // 2], held[len(held) // 2 :]
+        return [f"{of} {at}" if of[0] == "p" and at[1:] != "0" else of for of, at in zip(own, pointed, strict=True)]
 
     def variable(self, name: str) -> Bytes:
         """The bytes of a variable that the unit names for the host. Raises LaunchFailed where it names none."""

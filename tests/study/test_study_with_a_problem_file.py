@@ -13,7 +13,7 @@ import yaml
 from checkout import ROOT
 
 from kernelsweep.device.arguments import check_arguments
-from kernelsweep.device.point.fit import of_parameter
+from kernelsweep.device.point.fit import fitting, of_parameter
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.results import point_columns, read_parameters
@@ -287,3 +287,40 @@ def test_a_number_takes_the_type_of_the_kernels_parameter(value: float, paramete
 def test_a_value_of_another_type_is_refused(value: Any, parameter: str, told: str) -> None:
     with pytest.raises(LaunchError, match=re.escape(f"k: the argument n {told}")):
         of_parameter(value, parameter, "k: the argument n")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "parameter", "right"),
+    [
+        ("float32", "p8 f2", "float16"),
+        ("float32", "p8 b2", "bfloat16"),
+        ("float64", "p8 f4", "float32"),
+        ("float32", "p8 i4", "int32"),
+        ("int32", "p8 f4", "float32"),
+        ("uint32", "p8 f4", "float32"),
+        ("int64", "p8 i4", "int32"),
+        ("bool", "p8 u4", "uint32"),
+    ],
+)
+def test_an_array_of_other_numbers_is_refused(dtype: str, parameter: str, right: str) -> None:
+    told = f"k: the argument x is an array of {dtype}. The kernel's parameter is a pointer to {right}: give the array"
+    with pytest.raises(LaunchError, match=re.escape(told)):
+        fitting("k", ["x"], [np.zeros(3)], [parameter], {"x": np.dtype(dtype)})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "parameter"),
+    [
+        ("int32", "p8 u4"),
+        ("float32", "p8"),  # void *, float4 *, unsigned char *
+        ("uint64", "p8 u4"),
+        ("uint8", "p8 f4"),
+        ("uint16", "p8 b2"),
+        ("complex64", "p8 f4"),
+        ("float32,int32", "p8 f4"),
+        ("float16", "p8 f2"),
+    ],
+)
+def test_an_array_that_may_stand_for_others_is_passed(dtype: str, parameter: str) -> None:
+    array = np.zeros(3)
+    assert fitting("k", ["x"], [array], [parameter], {"x": np.dtype(dtype)}) == [array]

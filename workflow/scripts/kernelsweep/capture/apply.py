@@ -122,7 +122,7 @@ def _why_not(launches: Sequence[Launch], original: Mapping[str, Any], report: Ma
     if list(launches[0].arguments) != own:
         return f"its arguments are {', '.join(map(str, launches[0].arguments))}, and the original's {', '.join(own)}"
     sizes = [len(one["hex"]) // 2 for one in original["parameters"]]
-    if (others := [int(one[1:]) for one in report["parameter_types"]]) != sizes:
+    if (others := [int(one.split()[0][1:]) for one in report["parameter_types"]]) != sizes:
         return f"its parameters have {others} bytes, and the original's {sizes}"
     attributes = launches[0].attributes
     if list(attributes.cluster) != original["cluster"] or attributes.cooperative is not original["cooperative"]:

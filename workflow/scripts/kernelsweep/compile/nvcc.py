@@ -154,7 +154,9 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     for symbol, spelled in zip(reports, demangled([*reports]), strict=True):
         name, types = name_and_types(spelled.removeprefix("void "))  # An extern "C" symbol tells no types.
         known = itertools.zip_longest(types, reports[symbol]["parameter_types"])
-        reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size[1:]}" for kind, size in known if size is not None]
+        reports[symbol]["parameter_types"] = [
+            f"{_kind(kind)}{size[1:]}{_pointed(kind)}" for kind, size in known if size is not None
+        ]
         by_name[plain_name(name)] = reports[symbol]
     return {function: _of_function(function, by_name) for function in functions}
 
@@ -339,6 +341,17 @@ def name_and_types(text: str) -> tuple[str, list[str]]:
         if depth == 0:
             return text[:place], split_list(text[place + 1 : -1], "()<>[]")
     return text, []
+
+
+# The bytes of numbers, without bytes, behind which a pointer may have anything.
+_BYTES = {"short": 2, "__half": 2, "__nv_bfloat16": 2, "int": 4, "float": 4, "long": 8, "long long": 8, "double": 8}
+
+
+def _pointed(cxx: str | None) -> str:
+    """What a parameter points at, with a space in front; "" where it points at no numbers."""
+    number = re.sub(r" (const|volatile)\b", "", (cxx or "").removesuffix("*")) if (cxx or "").endswith("*") else ""
+    size = _BYTES.get(number.removeprefix("unsigned "))
+    return f" {_kind(number)}{size}" if size else ""
 
 
 def _kind(cxx: str | None) -> str:

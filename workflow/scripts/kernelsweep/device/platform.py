@@ -183,7 +183,9 @@ class Platform(Protocol):
         return
 
     def parameter_types(self, variant: str) -> Sequence[str]:
-        """What a function's parameters hold, each a kind and its bytes, such as p8 and f4; empty where nothing tells.
+        """What a function's parameters hold, each a kind and its bytes, such as f4; empty where nothing tells.
+
+        A pointer to numbers is "p8 f4".
 
         Kinds are p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a sign, s a
         structure, and ? what nothing tells.

@@ -148,6 +148,11 @@ class KernelMemory:
         return changed
 
     @property
+    def dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The element types of the point's arrays by their names."""
+        return {name: array.dtype for name, array in self._arrays.items()}
+
+    @property
     def contents_bytes(self) -> int:
         """The bytes of all contents, each counted once where it repeats."""
         return sum(_contents_bytes(array) for array in self._with_contents().values())

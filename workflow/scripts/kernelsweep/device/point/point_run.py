@@ -107,7 +107,8 @@ class PointRun:
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
         """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
         found = [self.memory.argument(value, place) for value in launch.arguments]
-        return fitting(launch.function, launch.arguments, found, self.platform.parameter_types(launch.function))
+        parameters = self.platform.parameter_types(launch.function)
+        return fitting(launch.function, launch.arguments, found, parameters, self.memory.dtypes)
 
     def earlier(self, plan: Plan | None = None) -> PointRun:
         """The same point with the earlier version of its kernel, which the platform has loaded.
