@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -345,6 +346,11 @@ def test_files_below_usr_count_but_for_the_compilers_own(monkeypatch: pytest.Mon
     [
         ("weights[0], ", 'np.loadtxt(__file__.replace("problem.py", "more.txt")), ', "data: [kernels/own/more.txt]"),
         ("    return {", "    exec(open(__file__.replace('problem.py', 'late.py')).read())\n    return {", "Import it"),
+        (
+            "    return {",
+            "    import ctypes; ctypes.CDLL('kernels/own/more.so')\n    return {",
+            "data: [kernels/own/more.so]",
+        ),
     ],
 )
 def test_a_file_that_the_study_does_not_name_is_refused_when_it_is_opened(
@@ -352,6 +358,8 @@ def test_a_file_that_the_study_does_not_name_is_refused_when_it_is_opened(
 ) -> None:
     repository.write("kernels/own/more.txt", "1\n")
     repository.write("kernels/own/late.py", "pass\n")
+    library = repository.root / "kernels/own/more.so"
+    subprocess.run(["g++", "-shared", "-x", "c++", "/dev/null", "-o", str(library)], check=True)
     repository.edit("problem.py", old, new)
     repository.state()
     project = load_project(

@@ -179,7 +179,8 @@ _watched = threading.local()
 def opened_files() -> Iterator[list[Path]]:
     """The list of the files that this thread opens for reading inside the context, without those that it wrote before.
 
-    A file that a library opens without Python, as HDF5 does, is not seen.
+    With them are libraries below this process' folder that ctypes loads. A file that a library opens without Python, as
+    HDF5 does, or that another program reads, is not seen.
     """
     _install()
     outer = getattr(_watched, "read", None)
@@ -198,12 +199,14 @@ def _install() -> None:
 
 
 def _note(event: str, arguments: tuple[Any, ...]) -> None:
-    if event != "open" or getattr(_watched, "read", None) is None:
+    if event not in ("open", "ctypes.dlopen") or getattr(_watched, "read", None) is None:
         return
-    file, mode, flags = arguments
+    file, mode, flags = arguments if event == "open" else (*arguments, "r", 0)
     if not isinstance(file, str | bytes | os.PathLike):
         return
     path = Path(os.path.abspath(os.fsdecode(file)))
+    if event != "open" and not path.is_relative_to(Path.cwd()):
+        return
     writes = flags & (os.O_WRONLY | os.O_RDWR) if mode is None else not {*"wxa+"}.isdisjoint(mode)
     if writes:
         _watched.written.add(path)
