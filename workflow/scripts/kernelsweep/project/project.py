@@ -141,7 +141,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         try:
             check_sweeps(checked, studies[name], platforms)
         except UserError as error:
-            mistakes[name] = str(error)
+            given = ", ".join(axis for axis in studies[name].problem.axes if axis in checked.axes)
+            mistakes[name] = f"{error} {CONFIG_FILE} has other values of {given}." if given else str(error)
     left_out = [name for name in checked.studies if name in mistakes]
     right = [name for name in checked.studies if name not in mistakes]
     if not right:
