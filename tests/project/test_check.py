@@ -271,6 +271,26 @@ def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Pa
     assert checked(file, "quads", cases=[{"n": 37}]).status == 1
 
 
+def test_values_of_floats_may_be_indices(tmp_path: Path) -> None:
+    file = tmp_path / "packed.cu"
+    text = (
+        "__global__ void packed(float *out, const float *x, const float *ranks, int n) {\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    float rank = ranks[i];\n"
+        "    int at = rank - 1;\n"
+        "    if (i < n) out[INDEX] = x[i];\n}\n"
+        "void host(float *out, float *x, float *ranks, int n) {\n"
+        "    cudaMalloc(&out, n); packed<<<n / 64, 64>>>(out, x, ranks, n);\n}\n"
+    )
+    file.write_text(text.replace("INDEX", "at"))
+    result = checked(file, "packed", cases=[{"n": 128}])
+    assert result.status == 3 and "it may ask for other values in ranks, which may be indices" in repr(result), result
+    file.write_text(text.replace("INDEX", "i - 1 + 0 * (rank > 0)").replace("int at", "bool ranked"))
+    assert checked(file, "packed", cases=[{"n": 128}]).status == 3
+    file.write_text(text.replace("INDEX", "i - 1").replace("= x[i]", "= x[i] * at"))
+    assert checked(file, "packed", cases=[{"n": 128}]).status == 1
+
+
 def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Path) -> None:
     bounds = checked(write(tmp_path, guard="<="), "axpy")
     assert bounds.status == 1 and {one.kind for one in bounds.findings} == {"out of bounds"}

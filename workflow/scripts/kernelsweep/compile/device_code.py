@@ -59,6 +59,11 @@ _VALUE = re.compile(
 )
 _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_OPERANDS = "[^;{}()]*"
+for _ in range(5):  # brackets in brackets
+    _OPERANDS = rf"(?:[^;{{}}()]|\({_OPERANDS}\))*"
+# A variable or an array, and what is assigned to it: to the end of the statement, or of a loop's head.
+_ASSIGNED = re.compile(rf"(\w+)\s*(?:\[[^\]]*\]\s*)*[-+*/%&|^]?=(?!=)(?=({_OPERANDS}))")
 _ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
 _AFTER_A_NAME = {"(", "[", "{", "<", "=", ";", ",", ":"}
 # A default that is a call.
@@ -202,6 +207,16 @@ def kernel_heads(text: str) -> dict[str, KernelHead]:
                 function = "::".join((*item.spaces, name))
                 heads[name] = KernelHead(function, separate(item.template), separate(item.parameters), line, whole)
     return heads
+
+
+def reaches_address(body: str, array: str) -> bool:
+    """Whether values of an array may be indices in a kernel, also by way of its variables."""
+    plain, of_array = re.sub(r"(?:\.|->)\s*\w+", "", body), {array}
+    assigned = [*_ASSIGNED.finditer(plain)]
+    for _ in assigned:  # A loop may use a variable before the line that assigns it.
+        of_array |= {one[1] for one in assigned if of_array & {*_NAME.findall(one[2])}}
+    indices = " ".join(re.findall(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", plain))
+    return bool(of_array & {*_NAME.findall(indices)})
 
 
 def constant_names(text: str) -> set[str]:

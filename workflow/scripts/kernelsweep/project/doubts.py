@@ -43,7 +43,7 @@ def doubts(
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
-    integers = {one.name for one in guessed.arrays if "int" in one.dtype and holds[one.name].updated}
+    indices = {one.name for one in guessed.arrays if one.indexes and holds[one.name].updated}
     bytes_ = {one.name: holds[one.name].size for one in guessed.arrays if one.dtype == "uint8"}
     within = {one.name: one.within for one in guessed.arrays if one.within}
     of_bounds = {key for key, one in outcomes.findings.items() if one.kind == "out of bounds"}
@@ -71,8 +71,8 @@ def doubts(
             told[key] = f"{array} may have {holds[array].larger} elements"
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
-        elif array in holds and one.kind in ("race", "out of bounds") and (indices := integers - {array} - equal):
-            told[key] = f"it may ask for other values in {min(indices)}, which may be indices"
+        elif array in holds and one.kind in ("race", "out of bounds") and (others := indices - {array} - equal):
+            told[key] = f"it may ask for other values in {min(others)}, which may be indices"
         elif are_given or is_everywhere:
             continue
         elif first in points:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kernelsweep.base.cxx import cxx_code, split_list
-from kernelsweep.compile.device_code import KernelHead, kernel_heads
+from kernelsweep.compile.device_code import KernelHead, kernel_heads, reaches_address
 from kernelsweep.compile.emulated import HEADERS
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.project.host_code import (
@@ -63,6 +63,7 @@ class Parameter:
     doubt     what of it is a guess on which a finding may hang; "" where nothing is
     within    what the launch passes for an array where that may lie within one; "" for what the file allocates
     zeroed    whether the file sets the array that its launch passes to zero
+    indexes   whether the values of an array may be indices
     """
 
     name: str
@@ -76,6 +77,7 @@ class Parameter:
     doubt: str = ""
     within: str = ""
     zeroed: bool = False
+    indexes: bool = False
 
     @property
     def in_source(self) -> str:
@@ -514,6 +516,7 @@ def _parameter(text: str, place: int, host: HostCode, body: str) -> Parameter:
         element = _element_in(body, name, host)
         if not element and kind.count("*") == 1:
             element, doubt = ("uint8", 1), f"`{plain}` is taken for bytes, of any values"
+    may_index = is_array and reaches_address(body, name)
     name = python_name(name)
     if not is_array and is_enumeration(kind, host):
         return Parameter(name, plain, "int32", 1, False, False, "", "0")
@@ -522,4 +525,6 @@ def _parameter(text: str, place: int, host: HostCode, body: str) -> Parameter:
     dtype, row = element or ("", 1)
     value = "" if is_array else name if "int" in dtype else "1" if dtype == "bool" else "0.5"
     is_written = is_array and "const" not in kind.partition("*")[0]
-    return Parameter(name, plain, dtype, row, is_array, is_written, "", value, doubt)
+    return Parameter(
+        name, plain, dtype, row, is_array, is_written, "", value, doubt, indexes=may_index or "int" in dtype
+    )
