@@ -311,6 +311,17 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
 
 
+def test_an_arrays_size_is_learnt_from_different_numbers_of_blocks(tmp_path: Path) -> None:
+    (file := tmp_path / "halves.cu").write_text(
+        "__global__ void halves(float *y, int n) {\n"
+        "    const int i = blockIdx.x * 1024 + threadIdx.x;\n"
+        "    y[i] = n;\n    y[i + 512] = n;\n}\n"
+        "void host(float *y, int n) { cudaMalloc(&y, n); halves<<<(n + 1023) / 1024, 512>>>(y, n); }\n"
+    )
+    result = checked(file, "halves", cases=[{"n": 4096}])
+    assert result.right and result.guessed["float *y"] == "written; n elements, as it touches at round sizes", result
+
+
 def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> None:
     file = tmp_path / "sums.cu"
     file.write_text(

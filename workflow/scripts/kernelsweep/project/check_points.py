@@ -31,8 +31,16 @@ _SMALL = (2, 3, 1)
 
 
 def round_points(guessed: Guess) -> list[dict[str, int]]:
-    """Two points at which blocks divide the sizes. Raises UserError where the file makes no such launch."""
-    points = _allowed(guessed, _points(guessed, _ROUND, _ROUND_OF_MANY))
+    """Two points at which blocks divide the sizes. Raises UserError where the file makes no such launch.
+
+    Their numbers of blocks differ where sizes say how many there are: else all arrays seem to have one size.
+    """
+    round_ones = _points(guessed, _ROUND, _ROUND_OF_MANY)
+    for factor in (1, 2, 4, 8, 1):
+        points = _allowed(guessed, [_larger(guessed, point, factor) for point in round_ones])
+        first, last = ([value_at(side, point) for side in guessed.grid] for point in (points[0], points[-1]))
+        if first != last or not {*names_of(" ".join(guessed.grid))} & {*guessed.sizes}:
+            break
     return [points[0], points[-1]]
 
 
@@ -95,12 +103,16 @@ def _points(
 
 def _with_blocks(guessed: Guess, point: dict[str, int]) -> dict[str, int]:
     """The point, or one with sizes larger by a power of two at which each side has a block, and each block a thread."""
-    large = {name for name in guessed.sizes if name not in guessed.small}
     for factor in (1, 2, 4, 8, 16):
-        larger = {name: value * factor if name in large else value for name, value in point.items()}
+        larger = _larger(guessed, point, factor)
         if all(value_at(side, larger) > 0 for side in (*guessed.grid, *guessed.block)):
             return larger
     return point
+
+
+def _larger(guessed: Guess, point: Mapping[str, int], factor: int) -> dict[str, int]:
+    large = {name for name in guessed.sizes if name not in guessed.small}
+    return {name: value * factor if name in large else value for name, value in point.items()}
 
 
 def _allowed(guessed: Guess, points: Sequence[dict[str, int]]) -> list[dict[str, int]]:
