@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from made_settings import made
 from synthetic_sweep import row_counts
 
 from kernelsweep.judge.data.row_counts import PlannedKernel, is_failure
-from kernelsweep.publish.summary import incomplete_run, summary_text
+from kernelsweep.publish.summary import failures, incomplete_run, summary_text
 from kernelsweep.results import STATUSES
 
 MESSAGE = "expected 4065, found 7"
@@ -82,3 +83,31 @@ def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> 
     )
     # Where the platform can run none of a study's kernels, or a recording has none of them, no run has to fail.
     assert not incomplete_run(row_counts([row("skipped", "volatile")] * 3), plan[1:])
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({}, ". Nothing sets the __constant__ weights, which is 0: name it in the kernel's `constants`"),
+        ({"constants": ["weights"]}, ""),
+        ({"function": "plain"}, ""),
+    ],
+)
+def test_a_wrong_result_tells_of_constants_that_nothing_sets(entry: dict[str, list[str]], told: str) -> None:
+    source = """
+    __constant__ float weights[3];
+    __constant__ int known = 2;
+    __global__ void filter(float *x) { x[0] = weights[known]; }
+    __global__ void plain(float *x) { x[0] = 1; }
+    """
+    row = {
+        "study": "own",
+        "kernel": "filter",
+        "status": "wrong_result",
+        "message": "",
+        "flags": "",
+        "source_sha256": "",
+    }
+    studies = {"own": made({"kernels": [{"name": "filter", **entry}]})}
+    (found,) = failures(row_counts([row]), [], studies, lambda _: [], lambda _: source)
+    assert found.where.endswith(f"First at {told}")

@@ -83,7 +83,7 @@ with logged(snakemake):
     provenances = {name: of.get("provenance", device["provenance"]) for name, of in own.items()}
     of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
-    failed_kernels = failures(counted, planned, studies, lambda row: since_right(dict(row), folder, store))
+    failed_kernels = failures(counted, planned, studies, lambda row: since_right(dict(row), folder, store), store.text)
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
     provenance, found = device["provenance"], (counted, proofs, failed_kernels)
     status = status_text(provenance, of_studies, entries, beside, len(errors), files, *found)

@@ -225,6 +225,23 @@ def constant_names(text: str) -> set[str]:
     return {name for item in items for name in item.defines or ()}
 
 
+def host_variables(text: str, functions: Sequence[str]) -> dict[str, str]:
+    """The variables in constant or global memory that functions use and that have no value, with their definitions.
+
+    functions  in C++, as of write_device_code()
+    """
+    parsed = _parsed(text)
+    kept = _Reachable([parsed], functions, ())
+    return {
+        name: definition
+        for item in parsed.items
+        if not item.function and item.head & {"__constant__", "__device__"} and kept(item)
+        if "=" not in (definition := cxx_code(text[item.start : item.end], keep_leading=False))
+        and "{" not in definition
+        for name in item.defines or ()
+    }
+
+
 class _Reachable:
     """Whether an item stays: it is a function's, or is used, directly or through other items and macros."""
 

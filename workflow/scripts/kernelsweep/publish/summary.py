@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kernelsweep.base.templates import markdown, markdown_table, sections
+from kernelsweep.compile.device_code import host_variables
 from kernelsweep.judge.data.proofs import (
     Proofs,
     explained_findings,
@@ -134,17 +135,20 @@ def failures(
     planned: Sequence[PlannedKernel],
     studies: Mapping[str, StudySettings],
     since: Callable[[CsvRow], Sequence[str]],
+    text_of: Callable[[str], str],
 ) -> list[Failure]:
     """The kernels with failed points, the worst first.
 
     studies  the settings of each, by name
     since    gives what changed in the source of a row's kernel since that point was right
+    text_of  gives the source with this SHA-256; "" where none was kept
     """
     files = {(one.study, one.kernel): one.file for one in planned}
     found = []
     for kernel, (example, *_) in _by_kernel(counted).items():
         what, message = _how_many(counted, kernel, example), " ".join(example["message"].split())
         where = "None of its points ran" if what == _REFUSED else f"First at {_place(example, studies[kernel[0]])}"
+        where += _unset(example, studies[kernel[0]], text_of)
         file, changes = files.get(kernel, ""), since(example)
         told = re.search(rf"{re.escape(file)}:\d+", message)
         changed = re.match(r"@@ (\S+) ", "".join(changes[:1]))
@@ -154,6 +158,22 @@ def failures(
 
 
 _REFUSED = "does not compile"
+
+
+def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[str], str]) -> str:
+    """A sentence, after a full stop, on variables in constant memory that nothing sets; "" unless a result is wrong."""
+    entry = next((one for one in study.kernels if one.name == row["kernel"]), None)
+    if entry is None or row["status"] != "wrong_result":
+        return ""
+    functions = [launch.kernel or entry.function or entry.name for launch in entry.launches] or [
+        entry.function or entry.name
+    ]
+    known = {*entry.host_variables, *(str(one) for launch in entry.launches for one in launch.arguments)}
+    found = host_variables(text_of(row["source_sha256"]), functions)
+    unset = [name for name, text in found.items() if "__constant__" in text and name not in known]
+    if not unset:
+        return ""
+    return f". Nothing sets the __constant__ {', '.join(unset)}, which is 0: name it in the kernel's `constants`"
 
 
 def _how_many(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> str:
