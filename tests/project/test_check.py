@@ -364,6 +364,15 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert checked(file, "blur").status == 3
 
 
+def test_bounds_are_not_judged_of_an_array_whose_size_is_not_known(tmp_path: Path) -> None:
+    (file := tmp_path / "end.cu").write_text(
+        "__global__ void end(float *y) { y[(1 << 20) + threadIdx.x] = 1; }\n"
+        "void host(float *y) { cudaMalloc(&y, size); end<<<1, 32>>>(y); }\n"
+    )
+    result = checked(file, "end")
+    assert not result.findings and not result.doubtful and "fewer than it touches" in repr(result), result
+
+
 def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) -> None:
     file = tmp_path / "beside.cu"
     file.write_text(

@@ -23,7 +23,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.project.check_points import default_points, ragged_points
 from kernelsweep.project.checked import Checked, Seen, judged, seen
 from kernelsweep.project.compile_commands import flags_of
-from kernelsweep.project.doubts import MOST_SECONDS, TimeOver, doubts
+from kernelsweep.project.doubts import MOST_SECONDS, TimeOver, beyond, doubts
 from kernelsweep.project.guess import Guess, guess, kernels_in, missing_headers
 from kernelsweep.project.host_code import names_of
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
@@ -92,10 +92,14 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         outcomes = run(points)
         # A mistake's findings, such as a read and a write, ask for the same points.
         depends = doubts(outcomes, guessed, holds, bool(given.cases), cache(lambda point: run([point])))
+        past = beyond(outcomes, holds)
+        outcomes = replace(
+            outcomes, findings={key: outcomes.findings[key] for key in outcomes.findings if key not in past}
+        )
         result = judged(result, outcomes, depends, {one.name: one.in_source for one in guessed.arrays})
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
-    told = _in_words(guessed, holds, points) | _of_files(file, given)
+    told = _in_words(guessed, holds, points, {*past.values()}) | _of_files(file, given)
     return replace(result, guessed=told, seconds=time.perf_counter() - started)
 
 
@@ -235,7 +239,9 @@ class Runs:
         return made.outcomes
 
 
-def _in_words(guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mapping[str, int]]) -> dict[str, str]:
+def _in_words(
+    guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mapping[str, int]], larger: Collection[str]
+) -> dict[str, str]:
     told = {}
     for one in guessed.parameters:
         if one.is_array:
@@ -245,7 +251,8 @@ def _in_words(guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mappi
             what = (
                 f"{of.size} elements, {'and it touches one more' if of.larger else 'as it touches'} at round sizes"
                 if of.known
-                else (f"{of.size} elements, more than it touches: its end is not known, so its bounds are not judged")
+                else f"{of.size} elements, {'fewer' if one.name in larger else 'more'} than it touches: its end is not "
+                "known, so its bounds are not judged"
             )
             told[one.text] = f"{does}; {what}"
         elif one.value != one.name:

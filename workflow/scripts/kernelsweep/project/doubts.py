@@ -86,6 +86,28 @@ def doubts(
     return {key: why for key, why in told.items() if why}
 
 
+def beyond(outcomes: Seen, holds: Mapping[str, Holds]) -> dict[Key, str]:
+    """The accesses past the end of an array whose size is not known, each with the array.
+
+    Those before the start of another one are among them if the same line goes past an end at the same point.
+    """
+    found = outcomes.findings
+    past = {
+        key: array
+        for key, array in outcomes.arrays.items()
+        if found[key].kind == "out of bounds"
+        and key not in outcomes.below
+        and array in holds
+        and not holds[array].known
+    }
+    return past | {
+        key: array
+        for key in outcomes.below
+        for other, array in past.items()
+        if found[key].lines == found[other].lines and {*outcomes.points[key]} & {*outcomes.points[other]}
+    }
+
+
 def _asked(key: Key, point: Mapping[str, int], guessed: Guess, run: Callable[[Point], Seen]) -> str | None:
     """The sizes that a kernel may ask for, because a finding is gone there; "" where it is made for others, too.
 
