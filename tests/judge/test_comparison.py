@@ -44,6 +44,7 @@ from kernelsweep.judge.comparison.sides import (
     name_of,
     previous,
 )
+from kernelsweep.judge.comparison.source import since_right
 from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
@@ -54,7 +55,7 @@ from kernelsweep.judge.comparison.verdicts import (
     kernels_with_verdict,
 )
 from kernelsweep.judge.comparison.which_files import earlier_files
-from kernelsweep.results import Row, read_rows, time_columns, write_rows
+from kernelsweep.results import Row, point_columns, read_rows, time_columns, write_rows
 from kernelsweep.scatter import Scatter
 from kernelsweep.statistics import Interval, ratio, time_interval
 from kernelsweep.sweep.identity import identity_sha256
@@ -601,3 +602,31 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
     assert sum(explored["values"]["time_us"][::2]) == pytest.approx(
         1.02 * sum(explored["values"]["time_us"][1::2]), rel=1e-3
     )
+
+
+def test_what_changed_since_a_point_was_right_names_the_files(tmp_path: Path) -> None:
+    # Pins: an older edit of the kernel, after which the point was right, told in place of that of the problem.
+    point, store = {"n": 8, "cache": "hot"}, UnitStore(tmp_path)
+    for source in ("old", "new"):
+        store.keep_text(source, f"// kernels/own/own.cu\n{source};\n")
+
+    def version(binary: str, problem: str) -> dict[str, Any]:
+        told = {"binary": binary, "problem": {"file": "kernels/own/problem.py"}, "problem_files": problem}
+        return {**identity(point, binary, {}), "version": told}
+
+    with Journal(tmp_path / "journal/own/own.jsonl") as journal:
+        add_visit(journal, version("a", "p"), 0, [], "old")
+        add_visit(journal, version("b", "p"), 0, [], "new")
+
+    def since(binary: str, problem: str, source: str) -> list[str]:
+        of = version(binary, problem)
+        with Journal(tmp_path / "journal/own/own.jsonl") as journal:
+            visit = {"measured": "2026-11-22T13:10:28Z", "of": {**of, "visit": 0}, "source_sha256": source}
+            journal.add(identity_sha256(visit["of"]), {**visit, "outcome": {"status": "wrong_result"}})
+        known = {"study": "own", "kernel": "own", "source_sha256": source, "identity_sha256": identity_sha256(of)}
+        return since_right({**point_columns(point), **known}, tmp_path, store)
+
+    of_problem, of_kernel = "@@ kernels/own/problem.py @@", ["@@ kernels/own/own.cu:1 @@", "-new;", "+old;"]
+    assert since("b", "q", "new") == [of_problem]
+    assert since("c", "p", "old") == of_kernel
+    assert since("c", "q", "old") == [of_problem, *of_kernel]

@@ -296,5 +296,6 @@ def _with_changes(failure: Failure, findings: Sequence[str]) -> str:
     body = dedent("\n".join(line[1:] for line in lines)).splitlines()
     shown = [f"    {line[0]} {text}" for line, text in zip(lines, body, strict=True)][:_LISTED_LINES]
     more = ["    ..."] if lines[_LISTED_LINES:] else []
-    changes = ["  Since it was right, its source has changed:", *shown, *more] if lines else []
+    files = dict.fromkeys(line.split()[1].partition(":")[0] for line in failure.since if line.startswith("@@ "))
+    changes = [f"  Changed since it was right: {', '.join(files)}", *shown, *more] if files else []
     return "\n".join([f"{failure.sentence}.", *findings, *changes])

@@ -50,18 +50,20 @@ def _place(lines: Sequence[str], index: int) -> str:
 def since_right(row: Row, results: Path, store: UnitStore) -> list[str]:
     """What changed in a kernel's source since a point was right, as difference(); empty where that isn't known.
 
+    If its problem has changed, the first line is `@@ kernels/axpy/problem.py @@`.
+
     row      the point's, of measurements.csv
     results  the folder with the journals
     """
     # If the launch plan sets the grid size, rows have it but the journal's points don't.
     names = {name_of({**row, **grid})[2:] for grid in ({}, {"grid_size": None})}
-    records = read_records(journals_of(results / f"journal/{row['study']}/{row['kernel']}.jsonl")).values()
-    right = [
-        record
-        for record in records
-        if record.right and record.source != row["source_sha256"]
-        if name_of(point_columns(record.point))[2:] in names
-    ]
-    latest = max(right, default=None, key=attrgetter("place"))
-    before, after = (store.text(source) for source in (latest.source if latest else "", row["source_sha256"]))
-    return difference(before.splitlines(), after.splitlines(), context=0) if before and after else []
+    records = read_records(journals_of(results / f"journal/{row['study']}/{row['kernel']}.jsonl"))
+    right = [one for one in records.values() if one.right and name_of(point_columns(one.point))[2:] in names]
+    latest, now = max(right, default=None, key=attrgetter("place")), records.get(row["identity_sha256"])
+    if latest is None:
+        return []
+    lines = []
+    if now and any(latest.version.get(key) != now.version.get(key) for key in ("problem", "problem_files")):
+        lines = [f"@@ {now.version['problem']['file']} @@"]
+    before, after = (store.text(source) for source in (latest.source, row["source_sha256"]))
+    return [*lines, *(difference(before.splitlines(), after.splitlines(), context=0) if before and after else ())]
