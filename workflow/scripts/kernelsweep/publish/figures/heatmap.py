@@ -74,30 +74,33 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         axes.set_title(titles[number])
     name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, FOOT_IN, foot_in)
     add_bar(figure, colours, side_in, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks_of(rows))
-    drawing = shown.drawing(figure, _caption(shown, number_text(colours.get_clim()[0]), left_out + merged), rows)
+    start = number_text(rows["shade"].min()) if colours.get_clim()[0] else "0"
+    drawing = shown.drawing(figure, _caption(shown, start, left_out + merged), rows)
     return replace(drawing, message=_message(shown, rows))
 
 
 def _message(shown: Swept, rows: pandas.DataFrame) -> str:
-    """How much each axis matters: by how much the best of all panels differ along a row, and along a column."""
-    best = rows.pivot_table(index="down", columns="across", values="shade", aggfunc="max")
-    across, down = (float((best.max(axis=along) / best.min(axis=along)).max()) for along in (1, 0))
-    x, y = (swept_axes.without_unit(shown.axis_text(axis)) for axis in shown.axes)
-    size = place_words(swept_axes.place_beside(shown.data, [*shown.axes, shown.panel or ""]), shown.data.settings)
-    has_kernels = swept_axes.KERNEL not in shown.axes and rows[swept_axes.KERNEL].nunique() > 1
-    where = f"at {size}, " * bool(size) + "each with its fastest kernel, " * has_kernels
-    said = f"{where}the best {x} is up to {across:.3g} times as fast as the worst; the best {y}, {down:.3g} times."
-    return said[:1].upper() + said[1:]
+    """How much each axis matters: by how much cells that differ on it alone differ at most."""
+    places = {"across": shown.axes[0], "down": shown.axes[1], "panel": shown.panel or ""}
+    factors = []
+    for place, axis in places.items():
+        alike = rows.groupby([other for other in places if other != place])["shade"]
+        named = swept_axes.without_unit(shown.axis_text(axis))
+        factors += [f"{(alike.max() / alike.min()).max():.3g} with the {named}"] if rows[place].nunique() > 1 else []
+    size = place_words(swept_axes.place_beside(shown.data, [*filter(None, places.values())]), shown.data.settings)
+    what = swept_axes.without_unit(shown.label).replace("% of", "share of")
+    said = f"he {what} differs by up to a factor of {list_texts(factors)}, between cells alike in the others."
+    return f"At {size}, t{said}" if size else f"T{said}"
 
 
 def _caption(shown: Swept, start: str, left_out: str) -> str:
     """How the map is read.
 
-    start  where the scale of colours starts
+    start  where the drawn scale of colours starts; "0" where colours are in proportion to numbers
     """
     axes = swept_axes.problem_axes(shown.data, [*shown.axes, shown.panel or ""])
     named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in axes]
     where = f" at each {list_texts(named)}" if named else ""
-    colours = " and colour" + f" (on a scale from {start}, not zero)" * (start != "0")
+    colours = " and colour" + f" (on a scale that starts at {start}, not zero)" * (start != "0")
     meaning = f"Number{colours * (shown.quantity != 'time_us')}: the best over all other axes"
     return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"
