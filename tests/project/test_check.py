@@ -364,6 +364,17 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert checked(file, "blur").status == 3
 
 
+def test_a_launch_that_no_gpu_starts_is_a_mistake(tmp_path: Path) -> None:
+    (file := tmp_path / "large.cu").write_text(
+        "__global__ void large(float *y, int n) { y[blockIdx.x] = n; }\n"
+        "void host(float *y, int n) { dim3 block(1024, 2);\nlarge<<<n, block>>>(y, n); }\n"
+    )
+    result = checked(file, "large")
+    message = "line 3 launches blocks of 1024 x 2 threads; a GPU starts at most 1,024 threads a block"
+    assert result.status == 1 and message in repr(result) and "it was not run" in result.verdict, result
+    assert checked(file, "large", block="256").right
+
+
 def test_bounds_are_not_judged_of_an_array_whose_size_is_not_known(tmp_path: Path) -> None:
     (file := tmp_path / "end.cu").write_text(
         "__global__ void end(float *y) { y[(1 << 20) + threadIdx.x] = 1; }\n"

@@ -7,6 +7,7 @@ ragged sizes with arrays of exactly these sizes, and doubts.py tells mistakes fr
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import time
@@ -21,12 +22,13 @@ from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
 from kernelsweep.project.check_points import default_points, ragged_points
-from kernelsweep.project.checked import Checked, Seen, judged, seen
+from kernelsweep.project.checked import Checked, Finding, Seen, judged, seen
 from kernelsweep.project.compile_commands import flags_of
 from kernelsweep.project.doubts import MOST_SECONDS, TimeOver, beyond, doubts
 from kernelsweep.project.guess import Guess, guess, kernels_in, missing_headers
 from kernelsweep.project.host_code import names_of
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
+from kernelsweep.study.kernels.launches import MOST_THREADS
 from kernelsweep.study.point import Point
 from kernelsweep.study.study import checked_study
 from kernelsweep.sweep.sweep_kernel import swept
@@ -79,6 +81,9 @@ def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
 def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> Checked:
     started = time.perf_counter()
     result = Checked(os.path.relpath(guessed.file), guessed.name, guessed.line)
+    if not given.block and (finding := _too_large(guessed)):
+        certain = not finding.depends
+        return replace(result, findings=[finding] * certain, doubtful=[finding] * (not certain))
     try:
         runs = Runs(file.resolve(), given, together)
         guessed, holds = learnt(guessed, runs)
@@ -101,6 +106,16 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
     told = _in_words(guessed, holds, points, {*past.values()}) | _of_files(file, given)
     return replace(result, guessed=told, seconds=time.perf_counter() - started)
+
+
+def _too_large(guessed: Guess) -> Finding | None:
+    """The finding that no GPU starts the file's launch; None for one that it may start."""
+    threads = math.prod(int(side) for side in guessed.block) if all(map(str.isdigit, guessed.block)) else 0
+    if threads <= MOST_THREADS or not guessed.launched:
+        return None
+    block = f"blocks of {' x '.join(guessed.block)} threads"
+    message = f"{guessed.launched} launches {block}; a GPU starts at most {MOST_THREADS:,} threads a block"
+    return Finding("launch", message, (), ("its launch",), (*guessed.doubts, "")[0])
 
 
 def folders_in(options: Sequence[str]) -> list[Path]:

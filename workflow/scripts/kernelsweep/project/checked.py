@@ -26,7 +26,7 @@ _PLACE = re.compile(r"([^\s/:(]+\.\w+):(\d+)")
 class Finding:
     """A mistake in the use of memory or of barriers.
 
-    kind     race, out of bounds, misaligned, barrier, uninitialised read, wrong result or result by order
+    kind     race, out of bounds, misaligned, barrier, uninitialised read, wrong result, result by order or launch
     lines    the source's lines that it names, each with its place
     points   that show it; the message is of the first
     depends  the guess on which it depends whether this is a mistake; "" where it is one
@@ -97,6 +97,8 @@ class Checked:
             return "Not checked."
         number, doubtful, ran = len(self.findings), len(self.doubtful), len(self.points)
         found = _counted(number, "mistake") if number else "No certain mistake" if doubtful else "No mistake"
+        if not ran:
+            return f"{found} found in its launch, so that it was not run."
         what = "results, accesses and barriers" if self.judged else "accesses and barriers"
         judged = "" if self.judged else " Results were not judged: nobody said which are right."
         is_of_call = any(one.kind != OF_ORDER for one in self.doubtful)

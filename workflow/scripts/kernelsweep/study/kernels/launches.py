@@ -35,7 +35,7 @@ from kernelsweep.study.settings import KernelArray, KernelSettings, LaunchSettin
 # CUDA's limits for the sides of a grid and of a block, and for the threads of a block.
 _LARGEST_GRID = (2**31 - 1, 65_535, 65_535)
 _LARGEST_BLOCK = (1024, 1024, 64)
-_MOST_THREADS = 1024
+MOST_THREADS = 1024
 # On an H100, where a kernel allows more than the portable 8.
 _LARGEST_CLUSTER = (16, 16, 16)
 
@@ -283,7 +283,8 @@ def _sides(
     sides = [math.ceil(number(text, point)) for text in texts] + [1] * (3 - len(texts))
     for text, side, limit in zip(texts, sides, largest, strict=False):
         if not 1 <= side <= limit:
-            raise UserError(f"the {key}'s side {text!r} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
+            value = f"'s side {text!r} is {side} at {Point(point)}" if str(text) != str(side) else f" has a side {side}"
+            raise UserError(f"the {key}{value}. Allowed: 1 to {limit:,}.")
     return (sides[0], sides[1], sides[2])
 
 
@@ -307,10 +308,10 @@ def _block(texts: Sequence[str | float], point: Mapping[str, Any]) -> tuple[int,
         if (value := number(text, point)) != int(value):
             raise UserError(f"the block's side {text!r} is {value} at {Point(point)}. Allowed: whole numbers.")
     block = _sides(texts, "block", _LARGEST_BLOCK, point)
-    if math.prod(block) > _MOST_THREADS:
+    if math.prod(block) > MOST_THREADS:
         raise UserError(
             f"the block {' x '.join(map(str, block))} has {math.prod(block)} threads at {Point(point)}. "
-            f"Allowed: up to {_MOST_THREADS}. Add a restriction."
+            f"Allowed: up to {MOST_THREADS}. Add a restriction."
         )
     return block
 
