@@ -47,7 +47,9 @@ with logged(snakemake):
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    sides = f"Before: {of_before}. After: {of_after}."
+    names = devices(points)
+    first, second = names if names[1:] else ("Before", "After")
+    sides = f"{first}: {of_before}. {second}: {of_after}."
     Path(snakemake.output.accesses).mkdir()
     of_code = code_section(points, store, plan.pictured, Path(snakemake.output.accesses))
     end = f"\n## Checks\n{of_proofs}" if proofs else ""
@@ -63,12 +65,12 @@ with logged(snakemake):
         "failed_proofs": failed_proofs,
     }
     write_json(snakemake.output.summary, summary)
-    Path(snakemake.output.latex).write_text(comparison_latex(summary, devices(points)), encoding="utf-8")
+    Path(snakemake.output.latex).write_text(comparison_latex(summary, names), encoding="utf-8")
 
     shown = [kernel for kernel, found in summary["kernels"].items() if found["is_shown"]]
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
     notes = f"# The page has its own\n\n{comparison_text(points, margin)}{end}"
-    names, page = devices(points), Path(snakemake.output.page)
+    page = Path(snakemake.output.page)
     explored = before_and_after(plan.explored, rows, shown, f"on {names[0]}" if names[1:] else "before")
     content = {
         "index": link(Path(plan.index), page.parent),

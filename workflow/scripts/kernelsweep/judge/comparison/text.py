@@ -163,7 +163,7 @@ def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> l
     verdicts, ratios = Counter(whole.verdict for whole in wholes), sorted(whole.ratio.value for whole in wholes)
     words = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
     span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios[1:] else f"{ratios[0]:.2f}"
-    takes = f"{'each takes' if ratios[1:] else 'it takes'} {span} times as long"
+    takes = f"{'each takes' if ratios[1:] else 'it takes'} {span} times as long on average over sizes"
     many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}; {takes}."
     if len(names) < 2:
         return [many]
@@ -175,7 +175,7 @@ def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> l
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared: str) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
-    Points follow whose verdict is not their size's: "; at sizes with another verdict: 4 points slower".
+    Points follow whose verdict is not their size's: "; also slower: 4 points at sizes that are not".
     """
     whole, sizes = overall(compared, margin), by_size(compared, margin)
     assert whole, "the points were compared"
@@ -190,9 +190,12 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared
     if len(called[whole.verdict]) == len(sizes):
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
-    apart = [f"{others[name]} point{'s' * (others[name] > 1)} {name}" for name in (SLOWER, FASTER) if others[name]]
-    but = f"; at sizes with another verdict: {', '.join(apart)}" if apart else ""
-    return f"{ratio_text(whole.ratio, '×')}{where_compared}, {words}{but}"
+    apart = [
+        f"; also {name}: {others[name]} point{'s' * (others[name] > 1)} at sizes that are not"
+        for name in (SLOWER, FASTER)
+        if others[name]
+    ]
+    return f"{ratio_text(whole.ratio, '×')}{where_compared}, {words}{''.join(apart)}"
 
 
 def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
@@ -251,7 +254,7 @@ def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
     texts = []
     if other := _other_device([point for point in points if point.ratio]):
         names = devices(points)
-        sides = f": {names[0]} before, {names[1]} after" if names[1:] else ""
+        sides = f": {names[1]} beside {names[0]}" if names[1:] else ""
         texts.append(f"**{other[:1].upper()}{other[1:]}**{sides}. So ratios include the difference of the devices.")
     changed = Counter(name for before, _ in compared for name in before.get("changed") or ())
     return texts + [
