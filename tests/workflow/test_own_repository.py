@@ -133,3 +133,31 @@ def test_a_new_study_varies_no_block_on_which_the_kernel_counts(
     text = Path("config/studies/tiles.yaml").read_text("utf-8")
     assert "  TILE: [32] # block and grid do not follow TILE\n  whole: [1]\n" in text
     assert "        block: [128]\n" in Path("config/studies/blocks.yaml").read_text("utf-8")
+
+
+def test_a_new_study_has_the_files_own_block_and_the_variables_that_the_host_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taps.cu").write_text(
+        "#define TAPS 3\nconstexpr unsigned THREADS = 128;\n"
+        "__constant__ float taps[2 * TAPS];\n__constant__ int unused[4];\n"
+        "__device__ unsigned int sums[TAPS][4];\n__device__ int own;\n"
+        "__global__ void filter(float *y, Shape shape, int n) {\n"
+        "    const int i = blockIdx.x * 4 * 32 + threadIdx.x;\n"
+        "    if (i < n) y[i] = taps[i % 6]; else atomicAdd(&sums[0][own], 1);\n}\n"
+        "__global__ void nothing() {}\n"
+        "void host(float *y, Shape shape, int n) {\n    dim3 block(THREADS);\n"
+        "    cudaMemcpyFromSymbol(y, sums, 48);\n    filter<<<(n + 127) / 128, block>>>(y, shape, n);\n}\n",
+        "utf-8",
+    )
+    start_study(["taps", "taps.cu"])
+    text = Path("config/studies/taps.yaml").read_text("utf-8")
+    study, problem = yaml.safe_load(text), Path("kernels/taps/problem.py").read_text("utf-8")
+    (kernel,) = study["kernels"]
+    assert study["axes"]["block"] == [128] and "$schema" not in text
+    assert (kernel["constants"], kernel["variables"]) == (["taps"], ["sums"])
+    assert '"taps": random.standard_normal(6, np.float32),' in problem and '"shape": None,' in problem
+    assert '"sums": (3 * 4, np.uint32),' in problem and "def reference(taps, sums)" in problem
+    start_study(["nothing", "taps.cu"])
+    assert "the right results here" in Path("kernels/nothing/problem.py").read_text("utf-8")

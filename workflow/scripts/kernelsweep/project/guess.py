@@ -184,8 +184,7 @@ def guess(
         )
     name = kernel or next(iter(kernels))
     head, own = kernels[name]
-    files = [*dict.fromkeys([own, file, *included_files(file, [file.parent, *include])])]
-    texts = {one: cxx_code(read_source(one), keep_leading=False) for one in files}
+    texts = texts_of(file, own, include)
     text = "\n".join(texts.values())
     launches = [*HostCode(text).launches(name)] if launched else []
     calls = [call for launch in launches if (call := _call_of(launch, head, text))]
@@ -231,6 +230,28 @@ def guess(
         [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
         has_own_block=bool({*call.block, side * bool(is_constant)} & {*re.findall(r"\w+", head.text)}),
     )
+
+
+def texts_of(file: Path, own: Path, include: Sequence[Path] = ()) -> dict[Path, str]:
+    """The texts, without comments, of the file that has a kernel, of the given one, and of what that one includes."""
+    files = dict.fromkeys([own, file, *included_files(file, [file.parent, *include])])
+    return {one: cxx_code(read_source(one), keep_leading=False) for one in files}
+
+
+def array_parameter(definition: str, name: str, text: str) -> tuple[Parameter, str]:
+    """A variable of the device as an array, and the number of its elements; "" where that can't be read.
+
+    text  the file's
+    """
+    host = HostCode(text)
+    kind = re.sub(r"__\w+__(\s*\(\w+\))?|\b(extern|static|volatile)\b", " ", definition.partition(name)[0])
+    sides = re.findall(r"\[([^\]]*)\]", re.split(r"[,;]", definition.partition(name)[2])[0])
+    try:
+        sizes = [host.expression(side, len(text)) for side in sides] or ["1"]
+    except Unknown:
+        sizes = [""]
+    size = " * ".join(sizes) if all(side.isdigit() for side in sizes) else ""
+    return _parameter(f"{kind} {name}[]", 0, host, ""), size
 
 
 @dataclass(frozen=True)

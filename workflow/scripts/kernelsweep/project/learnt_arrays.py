@@ -160,7 +160,7 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
         if not one.written or holds[one.name].updated
     }
     inputs |= {
-        one.name: f"np.{one.dtype or 'float32'}({one.value})"
+        one.name: f"np.{one.dtype}({one.value})" if one.dtype else "None"
         for one in guessed.parameters
         if not one.is_array and not one.is_size and one.dtype != "bfloat16"
     }

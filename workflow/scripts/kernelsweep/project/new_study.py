@@ -11,11 +11,20 @@ from pathlib import Path
 import yaml
 
 from kernelsweep.base.plain_files import write_texts
+from kernelsweep.compile.device_code import host_variables
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.check import Given, Runs, arguments_of, folders_in, learnt
 from kernelsweep.project.check_points import default_points
-from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, guess, kernels_in, missing_headers
+from kernelsweep.project.guess import (
+    SIDES_OF_BLOCK,
+    Guess,
+    array_parameter,
+    guess,
+    kernels_in,
+    missing_headers,
+    texts_of,
+)
 from kernelsweep.project.learnt_arrays import Holds, problem_text
 from kernelsweep.project.project import check_study_names
 
@@ -27,7 +36,7 @@ _BLOCKS = "[64, 128, 256]"
 _REFERENCE = """
 
 def reference({read}):
-    raise NotImplementedError("write the right results of {results} here, in NumPy")
+    raise NotImplementedError("write the right results{results} here, in NumPy")
 """
 
 
@@ -51,7 +60,6 @@ def start_study(arguments: Sequence[str]) -> str:
         first = f"First write the right results into `reference` of {folder}/problem.py.\n"
         kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
     file_of_study = Path(f"config/studies/{name}.yaml")
-    study = study.replace("SCHEMAS", os.path.relpath(HOME / "workflow/schemas", file_of_study.parent))
     written = {file_of_study: study, folder / f"{name}.cu": kernel, folder / "problem.py": problem}
     write_texts(written, are_new=True)
     return f"Written: {', '.join(map(str, written))}.{told}\n{first}Run it: kernelsweep {name}"
@@ -90,7 +98,27 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
         size = (*chosen.sizes, "n")[0]
         holds, of_run = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}, False
     holds = {array: one if one.known else replace(one, size=(*chosen.sizes, "n")[0]) for array, one in holds.items()}
-    return _study_text(template, chosen, holds, given.options), _problem_text(chosen, holds, of_run), told
+    study = _study_text(template, chosen, holds, given.options)
+    text = "\n".join(texts_of(file, chosen.file, include).values())
+    for key, variables in _variables(text, chosen.function).items():
+        study = study.replace("    launches:", f"    {key}: [{', '.join(variables)}]\n    launches:")
+        for name, definition in variables.items():
+            one, size = array_parameter(definition, name, text)
+            size = size or (*chosen.sizes, "n")[0]
+            one = replace(one, written=key == "variables")
+            chosen = replace(chosen, parameters=[*chosen.parameters, one])
+            holds = {**holds, one.name: Holds(size=size, updated=one.written)}
+    return study, _problem_text(chosen, holds, of_run), told
+
+
+def _variables(text: str, function: str) -> dict[str, dict[str, str]]:
+    """What a study has of a kernel's variables, by key: definitions by name, of those that the host sets or reads."""
+    found: dict[str, dict[str, str]] = {}
+    for name, definition in host_variables(text, [function]).items():
+        is_constant = "__constant__" in definition
+        if is_constant or re.search(rf"Symbol\w*\s*\([^;]*\b{name}\b", text):
+            found.setdefault("constants" if is_constant else "variables", {})[name] = definition
+    return found
 
 
 def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds], options: Sequence[str]) -> str:
@@ -106,7 +134,7 @@ def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds], option
     threads = block[0] if len(block) == 1 and block[0].isdigit() and is_free else ""
     if threads or not block:
         axis = of_block or "block"
-        axes[axis], block = _BLOCKS, [axis]
+        axes[axis], block = f"[{threads}]" if threads and chosen.launched else _BLOCKS, [axis]
         grid = [re.sub(rf"\b{threads}\b", axis, side) for side in grid] if threads else grid
     axes |= {side: f"[{SIDES_OF_BLOCK[len(block)]}]" for side, is_size in chosen.axes.items() if not is_size}
     grid = grid or [f"{next(iter(axes))} / {block[0]}"]
@@ -158,8 +186,9 @@ def _problem_text(chosen: Guess, holds: Mapping[str, Holds], of_run: bool) -> st
     told = f"What {chosen.name} computes. {shapes}, and values are guesses.\n\nSee docs/your-kernel.md.\n"
     head = f'"""{told}"""'
     unread = {one.name for one in chosen.arrays if one.written and not holds[one.name].updated}
+    results = " and ".join(one.name for one in chosen.arrays if one.written)
     reference = _REFERENCE.format(
         read=", ".join(one.name for one in chosen.arrays if one.name not in unread),
-        results=" and ".join(one.name for one in chosen.arrays if one.written),
+        results=f" of {results}" if results else "",
     )
     return problem_text(chosen, holds, f"{head}\n") + reference
