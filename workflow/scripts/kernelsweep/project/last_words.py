@@ -26,7 +26,6 @@ from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path as path_of
 from kernelsweep.project.time_left import TimeLeft
-from kernelsweep.results import each_row
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
@@ -370,6 +369,8 @@ def _place(wildcards: Mapping[str, str]) -> str:
 
 def _not_judged(points: Iterable[str]) -> str:
     """The sentence on files with points that no job of the run judges, as with --until and --omit-from."""
+    from kernelsweep.results import each_row  # It needs NumPy, whose threads keep a check's workers from being forks.
+
     counts = {file: Counter(row["status"] for row in each_row(file)) for file in points if Path(file).is_file()}
     wrong = {file: count.total() - count["ok"] - count["skipped"] for file, count in counts.items()}
     where = "".join(f"; {file}: {number} not right" for file, number in wrong.items() if number)
