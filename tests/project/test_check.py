@@ -364,6 +364,29 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert checked(file, "blur").status == 3
 
 
+def test_shifts_arrays_of_arguments_branches_and_folders_above_are_read(tmp_path: Path) -> None:
+    for folder in ("include/own", "src/deep"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "include/own/one.h").write_text('#include "src/deep/two.h"\n')
+    (tmp_path / "src/deep/two.h").write_text("#define ONE 1\n")
+    (file := tmp_path / "src/deep/read.cu").write_text(
+        '#include "own/one.h"\n#include "math.h"\n#include <cooperative_groups.h>\n'
+        "#ifdef IN_DOUBLE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n"
+        "__global__ void quarters(real *y, int T, int B) {\n"
+        "    if (threadIdx.x < T >> 2) y[blockIdx.x * T + threadIdx.x] = ONE;\n}\n"
+        "__global__ void all(real *y, int n) {\n"
+        "    y[blockIdx.x * 64 + threadIdx.x] = n;\n    cooperative_groups::this_grid().sync();\n}\n"
+        "void host(real *y, int T, int B, int n) {\n"
+        "    dim3 block(T >> 2);\n    quarters<<<B, block>>>(y, T, B);\n"
+        "    void *given[2];\n    given[0] = (void *)&y;\n    given[1] = (void *)&n;\n"
+        "    cudaLaunchCooperativeKernel((void *)all, n / 64, 64, given, 0, NULL);\n}\n"
+    )
+    quarters, every = all_checked(file).values()
+    assert quarters.right and quarters.guessed["launch"] == "grid B, block T // 4 (as in line 18)", quarters
+    assert "headers" not in quarters.guessed and "include, " in quarters.guessed["folders"], quarters
+    assert every.right and every.guessed["real *y"].startswith("written; n elements"), every
+
+
 def test_a_launch_that_no_gpu_starts_is_a_mistake(tmp_path: Path) -> None:
     (file := tmp_path / "large.cu").write_text(
         "__global__ void large(float *y, int n) { y[blockIdx.x] = n; }\n"

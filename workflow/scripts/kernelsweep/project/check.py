@@ -25,7 +25,7 @@ from kernelsweep.project.check_points import default_points, ragged_points
 from kernelsweep.project.checked import Checked, Finding, Seen, judged, seen
 from kernelsweep.project.compile_commands import flags_of
 from kernelsweep.project.doubts import MOST_SECONDS, TimeOver, beyond, doubts
-from kernelsweep.project.guess import Guess, guess, kernels_in, missing_headers
+from kernelsweep.project.guess import Guess, folders_above, guess, kernels_in, missing_headers
 from kernelsweep.project.host_code import names_of
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
 from kernelsweep.study.kernels.launches import MOST_THREADS
@@ -49,6 +49,7 @@ class Given:
     """What the user says of a call in place of guesses; options are the compiler's, such as -DTILE=16.
 
     flags_from  the compile_commands.json that has further options
+    above       the folders above the file that are searched for headers, too
     seeds       the number of orders of blocks, warps and lanes in which each point runs
     """
 
@@ -58,12 +59,16 @@ class Given:
     shared: str = ""
     options: Sequence[str] = ()
     flags_from: str = ""
+    above: Sequence[Path] = ()
     seeds: int = 1
 
     def with_flags_of(self, file: Path) -> Given:
         """This, with what a compile_commands.json says of the file."""
         flags, place = flags_of(file)
-        return replace(self, options=[*self.options, *flags], flags_from=os.path.relpath(place)) if place else self
+        options = [*self.options, *flags]
+        above = folders_above(file, folders_in(options))
+        options += [f"-I{folder}" for folder in above]
+        return replace(self, options=options, flags_from=os.path.relpath(place) if place else "", above=above)
 
 
 def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
@@ -176,10 +181,10 @@ def learnt(guessed: Guess, runs: Runs) -> tuple[Guess, dict[str, Holds]]:
     if why := why_not(guessed):
         raise UserError(why)
     guessed, holds = learn(guessed, partial(runs, guessed))
-    of_grid = names_of(" ".join(guessed.grid))
-    # All plain numbers of blocks together, and each size that is in no grid.
+    of_launch = names_of(" ".join((*guessed.grid, *guessed.block)))
+    # All plain numbers of blocks together, and each size that is in no grid and no block.
     with suppress(TimeOver):
-        for small in (guessed.counts, *([axis] for axis in guessed.sizes if axis not in of_grid)):
+        for small in (guessed.counts, *([axis] for axis in guessed.sizes if axis not in of_launch)):
             if {*small} - {*guessed.small} and not all(one.known for one in holds.values()):
                 smaller = replace(guessed, small=[*guessed.small, *small])
                 smaller, again = learn(smaller, partial(runs, smaller))
@@ -203,7 +208,11 @@ def arguments_of(guessed: Guess, inputs: Collection[str] = ()) -> list[str]:
 def launch_of(guessed: Guess, inputs: Collection[str] = ()) -> dict[str, Any]:
     """A guessed launch as a study has it, besides what is launched."""
     sides = {"grid": [*guessed.grid], "block": [*guessed.block], "shared": guessed.shared}
-    return {**sides, "arguments": arguments_of(guessed, inputs)}
+    return {
+        **sides,
+        "arguments": arguments_of(guessed, inputs),
+        **({"cooperative": True} if guessed.cooperative else {}),
+    }
 
 
 @dataclass
@@ -282,6 +291,11 @@ def _in_words(
 def _of_files(file: Path, given: Given) -> dict[str, str]:
     missing = missing_headers(file, folders_in(given.options))
     told = {"headers": f"{', '.join(missing)} not found, and left out"} if missing else {}
+    told |= (
+        {"folders": f"{', '.join(map(os.path.relpath, given.above))}, above the file, searched for headers"}
+        if given.above
+        else {}
+    )
     return told | ({"flags": f"{' '.join(given.options)} (with {given.flags_from})"} if given.flags_from else {})
 
 

@@ -109,6 +109,7 @@ class Guess:
     small       sizes that have to be smaller than others: a radius, or what divides others in the grid
     is_slow     whether the sizes have to be smaller than usual, because the kernel takes long
     has_own_block  whether the kernel has the block's size, as a number, or a macro or a constant of the file
+    cooperative  whether all blocks run together, as cudaLaunchCooperativeKernel starts them
     """
 
     name: str
@@ -130,6 +131,7 @@ class Guess:
     small: Sequence[str] = ()
     is_slow: bool = False
     has_own_block: bool = False
+    cooperative: bool = False
 
     @property
     def sizes(self) -> list[str]:
@@ -163,8 +165,20 @@ def missing_headers(file: Path, include: Sequence[Path] = ()) -> list[str]:
     """The headers in quotes that a file, or one that it includes, names and that are nowhere, nor the emulator's."""
     found = [file, *included_files(file, [file.parent, *include])]
     names = {name: one.parent for one in found for name in _QUOTED.findall(read_source(one))}
-    folders = [file.parent, *include, HEADERS / "include"]
+    folders = [file.parent, *include, HEADERS / "include", Path("/usr/include")]
     return [name for name, own in names.items() if not any((at / name).is_file() for at in (own, *folders))]
+
+
+def folders_above(file: Path, include: Sequence[Path] = ()) -> list[Path]:
+    """The folders above a file, or called `include` there, that have headers which are missing else."""
+    around = [folder for parent in [*file.resolve().parents][:-1] for folder in (parent, parent / "include")]
+    folders: list[Path] = []
+    while missing := missing_headers(file, [*include, *folders]):
+        having = [folder for name in missing for folder in around if (folder / name).is_file()]
+        if not having:
+            break
+        folders.append(having[0])
+    return folders
 
 
 def guess(
@@ -229,6 +243,7 @@ def guess(
         _guarded(call, head),
         [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
         has_own_block=bool({*call.block, side * bool(is_constant)} & {*re.findall(r"\w+", head.text)}),
+        cooperative=call.cooperative,
     )
 
 
@@ -263,6 +278,7 @@ class _Call:
     restrictions  conditions that the host's code sets, as expressions over axes
     unclear       those of the branch of the launch that can't be read
     unknown       names in the grid and the block whose values can't be read: its callers may know them
+    cooperative   as Guess has it
     """
 
     host: HostCode
@@ -275,6 +291,7 @@ class _Call:
     restrictions: Sequence[str] = ()
     unclear: Sequence[str] = ()
     unknown: Sequence[str] = ()
+    cooperative: bool = False
 
 
 def _parameters(head: KernelHead, launch: Launch | None, host: HostCode) -> list[Parameter]:
@@ -322,7 +339,9 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
         restrictions.append(condition if one.holds else f"not ({condition})")
     if any(not names_of(one) and not expressions.number(one, {}) for one in restrictions):
         return None
-    return _Call(host, parameters, axes, grid, block, shared, launch.place, restrictions, unclear, unknown)
+    return _Call(
+        host, parameters, axes, grid, block, shared, launch.place, restrictions, unclear, unknown, launch.cooperative
+    )
 
 
 def _guarded_call(head: KernelHead, text: str, is_launched: bool) -> _Call:

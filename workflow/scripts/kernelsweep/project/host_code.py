@@ -73,6 +73,7 @@ class Launch:
     block: str
     shared: str
     arguments: Sequence[str]
+    cooperative: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,15 @@ class HostCode:
         for found in re.finditer(rf"\b(?P<variable>\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*{named}\s*;", self.text):
             if launched := re.compile(rf"\b{found['variable']}\s*<<<").search(self.text, found.end()):
                 yield from self._launch(launched.start(), found["template"], launched.end())
+        kernel_in_call = rf"(?:\([^()]*\*\s*\)\s*)?&?\s*(?:\w+\s*::\s*)*{named}\s*,"
+        for found in re.finditer(rf"\bcudaLaunch(Cooperative)?Kernel\s*(\()\s*{kernel_in_call}", self.text):
+            given = [*split_list(self.text[found.end() : _closing(self.text, found.start(2))]), "", "", "", ""]
+            arguments = self._elements(given[2], found.start())
+            grid, block, _, shared, *_ = given
+            template, is_cooperative = split_list(found["template"] or ""), bool(found[1])
+            yield Launch(found.start(), template, grid, block, shared, arguments, is_cooperative)
         # A function of the program's own, such as launch(kernel, configuration, arguments...).
-        for found in re.finditer(rf"(?i:\b\w*launch\w*)\s*(\()\s*(?:\w+\s*::\s*)*{named}\s*,", self.text):
+        for found in re.finditer(rf"(?i:\b(?!cudaLaunch)\w*launch\w*)\s*(\()\s*(?:\w+\s*::\s*)*{named}\s*,", self.text):
             opened = self.text[found.end() : _closing(self.text, found.start(1))]
             configuration, *arguments = split_list(opened) or [""]
             if not WORD.fullmatch(configuration):
@@ -126,6 +134,13 @@ class HostCode:
                 if len(sides) in (3, 4):
                     grid, block, shared, *_ = sides
                     yield Launch(found.start(), split_list(found["template"] or ""), grid, block, shared, arguments)
+
+    def _elements(self, array: str, place: int) -> list[str]:
+        """What the host assigns to an array of pointers before a place, without a cast and an & before each."""
+        before = self.text[:place]
+        together = re.findall(rf"\b{array}\s*\[[^\]]*\]\s*=\s*\{{([^;]*)\}}", before)
+        elements = split_list(together[-1]) if together else re.findall(rf"\b{array}\s*\[\w*\]\s*=([^;]+);", before)
+        return [re.sub(r"^(\([^()]*\*\s*\))?\s*&?\s*", "", one.strip()) for one in elements]
 
     def _launch(self, place: int, template: str | None, opened: int) -> Iterator[Launch]:
         """The launch at a place, whose grid follows after `opened`; none where it does not end."""
@@ -233,11 +248,10 @@ class HostCode:
                 raise Unknown from error
         if len(joined) > _LONGEST:  # A name that follows from itself.
             raise Unknown
-        try:
-            if not re.search(r"<<|>>|[&|]", joined):
-                return ast.unparse(ast.parse(joined, mode="eval"))  # Python's brackets are the fewest.
-        except SyntaxError:
-            pass
+        with suppress(SyntaxError):
+            shown = ast.unparse(_WithoutShifts().visit(ast.parse(joined, mode="eval")))  # with the fewest brackets
+            if not re.search(r"<<|>>|[&|]", shown):
+                return shown
         raise Unknown
 
     def _translated(self, text: str, place: int, depth: int, division: str) -> str:
@@ -339,6 +353,18 @@ class HostCode:
         return f"{name}({', '.join(values_)})"
 
 
+class _WithoutShifts(ast.NodeTransformer):
+    """Makes n // 4 of n >> 2, and n * 4 of n << 2, as a study has them."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        self.generic_visit(node)
+        bits = node.right.value if isinstance(node.right, ast.Constant) else None
+        if not isinstance(node.op, (ast.LShift, ast.RShift)) or not isinstance(bits, int) or bits > 64:
+            return node
+        operator = ast.Mult() if isinstance(node.op, ast.LShift) else ast.FloorDiv()
+        return ast.BinOp(node.left, operator, ast.Constant(2**bits))
+
+
 _STATEMENT = re.compile(
     r"\b(if|else|switch|case|default|return|throw|exit|abort)\b|(\w*(?:assert|ASSERT|CHECK)\w*)\s*\(|[({};]"
 )
@@ -420,9 +446,25 @@ def element_of(text: str, host: HostCode, depth: int = 0) -> tuple[str, int] | N
             r"\busing\s+{}\s*=\s*([\w\s:]+);",
             r"#\s*define\s+{}\s+([\w ]+)",
         ):
-            if found := re.search(form.format(kind), host.text):
-                return element_of(found[1], host, depth + 1)
+            for found in re.finditer(form.format(kind), host.text):
+                if _is_compiled(host.text, found.start()):
+                    return element_of(found[1], host, depth + 1)
     return None
+
+
+def _is_compiled(text: str, place: int) -> bool:
+    """Whether no `#ifdef` or `#ifndef` leaves a place out, by the macros that the text defines."""
+    open_ones: list[bool | None] = []
+    for kind, name in re.findall(
+        r"^[^\S\n]*#[^\S\n]*(if|ifdef|ifndef|el\w+|endif)\b[^\S\n]*(\w*)", text[:place], re.MULTILINE
+    ):
+        if kind.startswith("if"):
+            is_defined = bool(re.search(rf"^[^\S\n]*#[^\S\n]*define[^\S\n]+{name}\b", text, re.MULTILINE))
+            open_ones.append(None if kind == "if" else is_defined == (kind == "ifdef"))
+        elif open_ones:
+            last = open_ones.pop()
+            open_ones += [] if kind == "endif" else [None if last is None else not last]
+    return False not in open_ones
 
 
 def is_enumeration(kind: str, host: HostCode) -> bool:
