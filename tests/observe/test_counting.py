@@ -149,7 +149,7 @@ def test_synchronisations_and_atomics(kernels: Callable[[str], Kernels]) -> None
 def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], padding: int) -> None:
     shape = {"grid": (3, 2, 1), "block": (32, 8, 2), "outputs": 6 * 32 * 32}
     counted, found = kernels("requests").run(f"transpose<{padding}, true>", ones(6 * 32 * 32), **shape)
-    assert not found
+    assert {one.kind for one in found} == {"partial_barrier"}  # of the half that leaves early
     assert counted["global_load_requests"] == counted["global_store_requests"] == 6 * 32
     assert counted["global_load_efficiency"] == counted["global_store_efficiency"] == 100
     assert counted["bank_conflict"] == (0 if padding else 6 * 32 * 31)
