@@ -188,6 +188,10 @@ def changed(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
+        (
+            {"arguments": ["target + 4", "width"]},
+            r"unknown name 'target'; .* a scalar np\.array\(\(16,\), \[\(\"target\", np\.uint64\)\]\)",
+        ),
         ({"grid": "widht / tile"}, "launches.0.grid: 'widht / tile': unknown name 'widht'"),
         ({"kernel": "rows tile"}, "'rows tile' is no function. Allowed: a name such as rows"),
         (

@@ -100,7 +100,7 @@ def cases() -> list[Case]:
 class _Runner:
     """As device.point.runner.Runner, for the launch that all cases have, whose results are right in any order."""
 
-    judges = True
+    judges = compares = True
 
     def __init__(self, platform: EmulatorPlatform, topic: str, seeds: int) -> None:
         self.seeds = seeds

@@ -241,6 +241,9 @@ def reference(x, n, ahead):
         "the values are right, but thread 4 of block 3"
     )
     assert "x[101] at" in beyond.message and beyond.message.endswith("device buffer x of 101 elements")
+    compares_nothing = problem.partition("def result")[0] + "def mistake():\n    return None\n"
+    _, beyond = outcomes(tmp_path, {"samples.cu": kernel, "problem.py": compares_nothing}, study, "emulator")
+    assert beyond.message.startswith("thread 4 of block 3")
 
 
 TEXTURES = """

@@ -97,6 +97,12 @@ class Runner:
         """Whether the problem says which results are right."""
         return not {"reference", "mistake"}.isdisjoint(self._problem.functions)
 
+    @property
+    def compares(self) -> bool:
+        """Whether results of the last point were compared: a `mistake` that takes no result compares nothing."""
+        mistake = self._problem.functions.get("mistake")
+        return self.judges if mistake is None else not {*mistake.parameters}.isdisjoint(self.memory.results())
+
     def run(self, request: VisitRequest) -> Outcome:
         """Check a point, unless an earlier visit has; then time it, if it is right and the platform has a clock.
 

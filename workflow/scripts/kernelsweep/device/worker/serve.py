@@ -133,7 +133,7 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         outcome = replace(outcome, message=f"{races[0]}. Then {outcome.message}")
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
-        right = VALUES_RIGHT if runner.judges else ""
+        right = VALUES_RIGHT if runner.compares else ""
         return replace(outcome, status="wrong_result", message=f"{right}{outside[0].message}")
     return outcome
 

@@ -40,6 +40,8 @@ MOST_THREADS = 1024
 _LARGEST_CLUSTER = (16, 16, 16)
 
 _KERNEL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)\s*(?:<(?P<arguments>.*)>)?\s*", re.DOTALL)
+# An array with an offset.
+_SHIFTED = re.compile(r"\s*&?\s*([A-Za-z_]\w*)\s*[-+\[]")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 # An expression over the axes in an option.
@@ -192,7 +194,15 @@ def read_launches(
             "launches."
         )
     for key, text in _formulas(entry):
-        check_expression(str(text), axes, f"{where}: {key}")
+        try:
+            check_expression(str(text), axes, f"{where}: {key}")
+        except UserError as error:
+            if key.endswith("arguments") and (array := _SHIFTED.match(str(text))) and array[1] not in axes:
+                raise UserError(
+                    f"{error}. If {array[1]} is an array: for a pointer that is 16 bytes further, let inputs return a "
+                    f'scalar np.array((16,), [("{array[1]}", np.uint64)]), and pass its name'
+                ) from error
+            raise
     for text in (entry.function or entry.name, *(one.kernel for one in entry.launches if one.kernel)):
         try:
             function_name(text)

@@ -300,7 +300,10 @@ def read_functions(module: UserModule, axes: Collection[str], judged: bool = Tru
         raise UserError(f"{shown}: has the function {min(judges)}, and nothing is to judge results.")
     if judged and ("reference" in functions) == ("mistake" in functions):
         have = "has both functions" if "reference" in functions else "has neither of the functions"
-        raise UserError(f"{shown}: {have} reference and mistake. One of them has to judge the results.")
+        raise UserError(
+            f"{shown}: {have} reference and mistake. One of them has to judge the results; "
+            "a mistake() that returns None compares nothing."
+        )
     for name in {"error_bound", "result"} & {*functions}:
         if "mistake" in functions:
             raise UserError(f"{shown}: has {name} beside mistake. {name} belongs to a reference; leave one out.")
