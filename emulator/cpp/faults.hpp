@@ -133,7 +133,10 @@ EMULATOR_UNCOUNTED inline void describe_running(Worker &worker)
     size_t length = 0;
     const auto left = [&]() EMULATOR_UNCOUNTED { return length < sizeof worker.message ? sizeof worker.message - length : 0; };
     for (const auto &group : groups)
-        if (group.count != 0 && group.site != nullptr)
+        if (group.count != 0 && group.site != nullptr && group.site->file == nullptr)
+            length += size_t(snprintf(worker.message + length, left(), "%u of %u threads wait %s in a loop, ", group.count,
+                                      worker.block_threads, group.where));
+        else if (group.count != 0 && group.site != nullptr)
             length += size_t(snprintf(worker.message + length, left(), "%u of %u threads wait %s at %s:%d, ", group.count,
                                       worker.block_threads, group.where, group.site->file, group.site->line));
     if (worker.ended != 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from bisect import bisect_right
@@ -17,6 +18,8 @@ from cuda_emulator.symbols import FUNCTION, OBJECT, THREAD_LOCAL, symbols
 
 # The symbol of dynamic shared memory. Each `extern __shared__` array of the source has another symbol for it.
 _DYNAMIC_SHARED = "emulator_dynamic_shared"
+
+OF_EMULATOR = re.compile(r"(?:^|/)emulator/cpp/[\w/.]+$")
 
 # The names of variables that are the emulator's or the linker's.
 _NO_KERNELS = re.compile(r"__|_ZGV|_ZT|completed\.|_ZL7entries|.*8emulator")
@@ -77,13 +80,17 @@ class Lines:
         return self._shapes.variables.get(address, ("a variable", Shape((0,), 1)))
 
     def line(self, address: int) -> str:
-        """The file:line of the call that returns to `address`."""
+        """The file:line of the call that returns to `address`: the kernel's, where a header's function is in line."""
         # The return address may belong to the next line already; the byte before it belongs to the call.
         starts, rows = self._table
         found = bisect_right(starts, address - 1) - 1
         if found < 0:
             return "an unknown line"
         _, file, number = rows[found]
+        if OF_EMULATOR.search(file):  # The compiler has placed a header's function here.
+            start = max((one for one in self._functions.values() if one < address), default=0)
+            before = itertools.takewhile(lambda row: row[0] >= start, rows[found::-1])
+            _, file, number = next((row for row in before if row[1] and not OF_EMULATOR.search(row[1])), rows[found])
         return f"{file}:{number}"
 
     def function(self, name: str) -> int:

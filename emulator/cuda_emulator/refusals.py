@@ -57,6 +57,7 @@ _OF_HEADERS = {
     "mma.h": r"nvcuda(?:::\w+)*",
     "cub/cub.cuh": r"cub::(?:Block(?:Reduce|Scan)|KeyValuePair|ArgM(?:ax|in)|Sum|Max|Min)",
 }
+_GONE = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__any", "__all", "__ballot")
 _LACKED = "is a CUDA word that the emulator does not supply"
 # EMULATOR_NOT_SUPPLIED in block.hpp ends assertions of the emulator's headers so.
 _LACKED_BY = re.compile(r"static assertion failed: (.*) \[not_supplied\]$")
@@ -102,6 +103,9 @@ def refusal(text: str) -> Refused:
         word = _word(error)
         if word in _OF_CXX20:
             cause = f"{place}: {word} is a word of C++20. Name the language in the kernel's options: [-std=c++20]"
+            return Refused(f"{cause}.\n{message}", cause)
+        if word in _GONE:
+            cause = f"{place}: {word} is gone since compute capability 7.0. Use {word}_sync, with a mask of lanes"
             return Refused(f"{cause}.\n{message}", cause)
         for header, words in _OF_HEADERS.items():
             if re.fullmatch(words, word):

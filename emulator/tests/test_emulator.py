@@ -472,6 +472,7 @@ def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, head: str, line: s
 @pytest.mark.parametrize(
     ("head", "line", "cause"),
     [
+        ("", "__shfl(1, 2);", "__shfl is gone since compute capability 7.0. Use __shfl_sync, with a mask of lanes"),
         ("", "half x;", "half comes with cuda_fp16.h, which nothing includes here"),
         ("", "__nv_bfloat16 x;", "__nv_bfloat16 comes with cuda_bf16.h, which nothing includes here"),
         (

@@ -387,6 +387,22 @@ def test_shifts_arrays_of_arguments_branches_and_folders_above_are_read(tmp_path
     assert every.right and every.guessed["real *y"].startswith("written; n elements"), every
 
 
+def test_a_line_is_the_kernels_where_a_halfs_conversion_reads(tmp_path: Path) -> None:
+    (file := tmp_path / "dot.cu").write_text(
+        "#include <cuda_fp16.h>\n"
+        "__global__ void dot(float *y, const half *__restrict__ a, const half *__restrict__ b, size_t n) {\n"
+        "    const size_t row = threadIdx.x / 8;\n    if (row >= 4) return;\n"
+        "    const size_t lane = threadIdx.x % 8;\n    float sum = 0.0;\n"
+        "    for (size_t i = 0; i < (n + 7) / 8; ++i) {\n"
+        "        size_t at = i * 8 + lane;\n        size_t other = i * 8 + lane + row * n;\n"
+        "        sum += __half2float(a[at]) * __half2float(b[other]);\n    }\n"
+        "    y[threadIdx.x] = sum;\n}\n"
+        "void host(float *y, half *a, half *b, int n) { dot<<<1, 32>>>(y, a, b, n); }\n"
+    )
+    result = checked(file, "dot", cases=[{"n": 75}])
+    assert repr(result).count("] at dot.cu:10") == 2 and "small_floats" not in repr(result), result
+
+
 def test_a_launch_that_no_gpu_starts_is_a_mistake(tmp_path: Path) -> None:
     (file := tmp_path / "large.cu").write_text(
         "__global__ void large(float *y, int n) { y[blockIdx.x] = n; }\n"

@@ -221,12 +221,14 @@ class Runs:
 
     together  the functions that are compiled in one unit, as long as the compiler takes them
     spent     the seconds on the emulator
+    last      the message of the last outcome
     """
 
     file: Path
     given: Given
     together: list[str] = field(default_factory=list)
     spent: float = 0.0
+    last: str = ""
 
     def __call__(
         self, guessed: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds], seeds: int = 1
@@ -236,7 +238,7 @@ class Runs:
         Raises UserError for a kernel that does not compile, and TimeOver.
         """
         if self.spent > MOST_SECONDS:
-            raise TimeOver
+            raise TimeOver(self.last)
         folder = cache_folder()
         place = hashlib.sha256(f"{self.file} {guessed.name}".encode()).hexdigest()
         name = f"{re.sub('[^a-z0-9_]', '_', guessed.name.lower())}_{place[:12]}"
@@ -258,6 +260,7 @@ class Runs:
         self.spent += made.seconds
         self.together[:] = [one for one in self.together if one not in made.refused]
         for outcome in made.outcomes.values():
+            self.last = outcome.message
             if outcome.status == "build_failed":
                 raise UserError(outcome.message)
         return made.outcomes

@@ -24,8 +24,8 @@ _LARGEST = 4096  # elements of a side of a grid that a block has
 class TimeOver(UserError):
     """A kernel's seconds on the emulator are over."""
 
-    def __init__(self) -> None:
-        super().__init__(f"the emulator took {MOST_SECONDS:.0f} s to learn what arrays hold.")
+    def __init__(self, last: str) -> None:
+        super().__init__(f"{MOST_SECONDS:.0f} s on the emulator did not show what arrays hold{last and ': '}{last}")
 
 
 def doubts(
