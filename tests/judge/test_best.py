@@ -167,6 +167,13 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table
 
 
+def test_no_line_of_the_answers_chart_joins_shares_of_two_peaks() -> None:
+    data = recorded("convolution")
+    chart = share_chart(data.settings, find_best("convolution", data), [], [])
+    assert chart["peaks"] == {"memory": ["1", "4"], "float32": ["16"]}
+    assert chart["runs"] == [[0, 1], [3, 4]] and chart["apart"] == [2, 5]
+
+
 def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
     # Pins: each number of blocks was a choice of its own, so that none did for all sizes.
     data = recorded("bandwidth_bound")

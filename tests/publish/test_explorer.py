@@ -261,7 +261,7 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
         # All but tensor_cores, of another precision than the first kernel.
         assert {*all_of(driver, ".chart text[data-kernel]")} == {*all_of(driver, ".kernels label")} - {"tensor_cores"}
         assert len(all_of(driver, ".line", "d")) == lines
-    assert all_of(driver, '[name="show"] option')[0] == "throughput (TFLOP/s)"
+    assert all_of(driver, '[name="show"] option')[0] == "useful throughput (TFLOP/s)"
     assert all_of(driver, ".chart svg > g > text")[-1] == "8192³"
     # Of many kernels, it begins with the first one, a limit, and those that the answer names.
     view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")

@@ -215,6 +215,14 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
     # Pins: three lines over each other in three colours.
     (axes,) = lines.draw(recorded("histogram"), 3.3).figure.axes
     assert sum(text.get_color() == palette.GREY for text in axes.texts) == 2 and len(axes.texts) == 7
+    # A share of the memory's peak, and one of arithmetic's, are on two scales.
+    convolution = recorded("convolution")
+    assert "Useful: the work that the problem needs" in lines.draw(convolution).caption
+    shares = {"lines": {"x": "radius", "show": "peak_percent"}}
+    drawing = lines.draw(replace(convolution, settings=convolution.settings.changed(figures=[shares])))
+    joined = [[*map(round, line.get_xdata())] for line in drawing.figure.axes[0].get_lines() if line.get_clip_on()]
+    assert joined and "No line joins shares of two peaks." in drawing.caption
+    assert [*map(len, joined)] == [2, 1] * 4, "radius 1 and 4, and 16"
     # Sizes that vary together are marks in a row per kernel and library, in a group per precision, at any width.
     for width in layout.WIDTHS.values():
         drawing = lines.draw(recorded("matmul"), width)

@@ -17,15 +17,15 @@ TEXTS_FILE = "texts.json"
 # The key of a figure's quantity in a study's file, beside those of its axes.
 SHOW = "show"
 # The quantities that figures show, the one that says most first, and their labels. The last compares times at equal
-# sizes. Rates of arithmetic of at least LARGE_RATE are in TFLOP/s.
+# sizes. Rates of arithmetic are of the work that the problem needs; those of at least LARGE_GFLOPS are in TFLOP/s.
 PEAK_SHARE, LARGE_RATE, BEST_SHARE = "peak_percent", "tflops", "best_share"
 LARGE_GFLOPS = 1e4
 # Below this share of the peak, the share says little.
 FAR_SHARE = 0.05
 QUANTITIES = {
     PEAK_SHARE: "share of the peak (%)",
-    LARGE_RATE: "throughput (TFLOP/s)",
-    "gflops": "throughput (GFLOP/s)",
+    LARGE_RATE: "useful throughput (TFLOP/s)",
+    "gflops": "useful throughput (GFLOP/s)",
     "bandwidth_gbs": "bandwidth (GB/s)",
     "time_us": "time (µs)",
     BEST_SHARE: "% of the fastest",

@@ -60,9 +60,9 @@ def share_chart(
     if of_limit := others.get(limit_kernel(study.limits[0])) if study.limits else None:
         lines.append({"kind": "limit", "words": limit_text(study.limits[0]), "shares": _shares(of_limit)})
     of_kernels = {name: _shares(found) for name, found in own.items()}
-    where = _places(study, [best.point for best in known])
-    labels = [label["words"] for label in where["labels"]]
     kinds = [best.fastest.peak_of for best in known]
+    where = _places(study, [best.point for best in known], kinds)
+    labels = [label["words"] for label in where["labels"]]
     is_by_label = len({*zip(labels, kinds, strict=True)}) == len({*labels})
     words = labels if is_by_label else sizes
     return {
@@ -112,7 +112,7 @@ def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mappi
     return shown
 
 
-def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _places(study: StudySettings, points: Sequence[Mapping[str, Any]], kinds: Sequence[str | None]) -> dict[str, Any]:
     """Where sizes stand, as in figures: sizes that differ on the last axis alone are neighbours.
 
     places       from 0 to 1
@@ -120,6 +120,8 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
                  whether it `is_near` to one that a line joins
     groups       the same for the other axes, of neighbours that are equal on these; none if there is one group
     runs, apart  the numbers of sizes that each line joins, and of those that none does
+
+    kinds  of the peak at each size: no line joins shares of two
     """
     axes = [axis for axis in size_axes(study) if len({point[axis] for point in points}) > 1]
     inner = next((group for group in study.tied if axes and axes[-1] in group), axes[-1:])
@@ -132,9 +134,10 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
         start, length = (places[-1] + 1 if places else 0.0), at[-1] - at[0] or 1.0
         places += [start + (place - at[0]) / length * (len(at) - 1) for place in at]
         run = [number for number, joined in zip(group, joins, strict=True) if joined]
-        runs += [run] if len(run) > 1 else []
-        apart += [number for number in group if len(run) < 2 or number not in run]
         near |= {number for number in group if len(run) > 1 and number not in run}
+        of_peaks = [[*same] for _, same in groupby(run, kinds.__getitem__)]
+        runs += [same for same in of_peaks if len(same) > 1]
+        apart += sorted({*group}.difference(*(same for same in of_peaks if len(same) > 1)))
         named.append((size_words({axis: points[group[0]][axis] for axis in outer}), (start + places[-1]) / 2))
     wide = places[-1] if places and places[-1] else 1.0
     return {

@@ -38,7 +38,7 @@ class Swept:
     """What a figure of any axes shows.
 
     rows      as best_rows() gives them, then those without a time; with the columns shown, low and high: the quantity
-              and its 95% interval, NaN without a time
+              and its 95% interval, NaN without a time; and `scale`, the peak of which it is the share, "" for others
     axes      that are drawn, x first, without that of panels
     quantity  its name
     """
@@ -82,6 +82,10 @@ class Swept:
         drawn = [*self.axes, *([self.panel] if self.panel else [])]
         if self.quantity == PEAK_SHARE:
             meaning += swept_axes.peak_text(self.data, self.rows)
+            has_two = self.figure == "lines" and not self.panel and self.rows["scale"].nunique() > 1
+            meaning += " No line joins shares of two peaks." * has_two
+        if self.quantity in (LARGE_RATE, "gflops"):
+            meaning += " Useful: the work that the problem needs, for all kernels the same."
         return title, "", swept_axes.place_caption(self.data, drawn, meaning), device_text(self.data.device)
 
     def drawing(self, figure: Figure, meaning: str, rows: pandas.DataFrame) -> Drawing:
@@ -120,6 +124,7 @@ def swept(
     low, high = swept_axes.ends_of(best, quantity)
     shown = {"shown": best[quantity], "low": low, "high": high}
     best = best.assign(**{name: column.astype("float64") for name, column in shown.items()})
+    best = best.assign(scale=best["peak_of"] if quantity == PEAK_SHARE else "")
     rows = pandas.concat([best, tried.assign(shown=nan, low=nan, high=nan)]).drop_duplicates(drawn)
     return Swept(data, figure, rows.assign(status=shown_status(rows)), known_axes, panel, quantity)
 

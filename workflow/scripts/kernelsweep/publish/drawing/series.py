@@ -71,14 +71,15 @@ def scale_log(axes: Axes) -> None:
 def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], markers: Mapping[Any, str]) -> None:
     """Lines over tidy rows, drawn by seaborn: a mark with its interval per row, and gaps where a number is missing.
 
-    rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, and whether
-             the line `joins` it to the row before
+    rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, whether the
+             line `joins` it to the row before, and its `scale`: numbers on several, such as two peaks, are not joined
     colours  of each line
     markers  of each line with a name; lines without one are broad, as they may be behind others
     """
     rows = rows.sort_values("at")
     # Rows between two gaps are a unit: seaborn would join those beside a gap.
-    rows["unit"] = rows.groupby("line")["shown"].transform(lambda shown: shown.isna().cumsum())
+    before = rows.groupby("line")["scale"].shift()
+    rows["unit"] = (rows["shown"].isna() | (rows["scale"] != before)).groupby(rows["line"]).cumsum()
     for has_name in (False, True):
         some = rows[rows["line"].isin(markers) == has_name]
         if some.empty:
