@@ -162,6 +162,10 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     for used in ("neighbored", "unrolled"):
         # What the answer's table names comes first.
         assert share_chart(UNROLLING, tied, [], [used])["ends"][-1]["name"].startswith(f"{used} and ")
+    names = {"unrolled": "unrolled_by_a_long_name"}
+    long = [replace(best, kernel=names.get(best.kernel, best.kernel)) for best in tied]
+    ends = share_chart(UNROLLING, long, [], ["neighbored"])["ends"]
+    assert ends[-1]["name"] == "neighbored and 1 more", "so that it isn't cut"
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table

@@ -15,6 +15,8 @@ from kernelsweep.study.settings import StudySettings
 
 # Names at the last size are at least this far apart, and the highest stands here, as parts of the chart's height.
 _APART, _HIGHEST = 0.12, 1.0
+# The letters that have room there, of the fastest's name, which is larger, and of others.
+_LETTERS = {"best": 25, "": 35}
 
 Shares = list[float | None]
 
@@ -95,13 +97,15 @@ def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mappi
 
     names  the fastest of our kernels there, and those that tie with it
     """
-    ends = [("best", list_texts(names, 2), own[names[0]][-1])]
+    tied = [list_texts(names, 2), f"{names[0]} and {len(names) - 1} more"]
+    ends = [("best", tied[len(tied[0]) > _LETTERS["best"] and len(names) > 1], own[names[0]][-1])]
     ends += [(line["kind"], line["words"], line["shares"][-1]) for line in lines]
     ends += [("", kernel, shares[-1]) for kernel, shares in own.items() if kernel not in names]
     shown: list[dict[str, Any]] = []
     for kind, words, share in ends:
         if share is not None and (kind or all(abs(share - other["share"]) >= _APART for other in shown)):
-            shown.append({"kind": kind, "name": words, "share": share})
+            most = _LETTERS.get(kind, _LETTERS[""])
+            shown.append({"kind": kind, "name": words if len(words) <= most else f"{words[:most]}…", "share": share})
     shown.sort(key=lambda end: float(end["share"]))
     below = -_APART
     for end in shown:
