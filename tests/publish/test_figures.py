@@ -244,6 +244,11 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
     drawn = [ends for lines in axes.collections if isinstance(lines, LineCollection) for ends in lines.get_segments()]
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}
     assert axes.get_xlabel() == "speedup over naive (logarithmic)"
+    # Other libraries, of which one is faster, were measured and are no rivals of the study.
+    left_out = "leaves them out: cub_not_guaranteed, cub_newest, cub_tuned, cub_pooled, cupy, "
+    caption = ladder.draw(recorded("bandwidth_bound")).caption
+    assert left_out in caption and "pycuda_gpuarray, from 248.1 µs." in caption and "fastest of these" in caption
+    assert "Not drawn" not in drawing.caption
     assert "published configuration" in ladder.draw(recorded("unrolling")).message
     assert "fixed configurations; the answer" in ladder.draw(recorded("staged")).message, (
         "of which nothing is published"

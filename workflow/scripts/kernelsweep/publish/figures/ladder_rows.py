@@ -11,7 +11,7 @@ from pandas import isna, notna
 
 from kernelsweep.judge.best.find import best_at, comparable, is_tie, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP
-from kernelsweep.judge.data.reference import flagged_kernels, undefined_kernels
+from kernelsweep.judge.data.reference import at_place, flagged_kernels, timed, undefined_kernels
 from kernelsweep.judge.data.steps import grids_text, step_labels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place
 from kernelsweep.judge.data.words import (
@@ -30,7 +30,7 @@ from kernelsweep.publish.swept_axes import place_caption
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.published_text import PublishedColumn
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW, published_columns, study_table
-from kernelsweep.results import PROOF_FAILED
+from kernelsweep.results import DRIVER_LIMITS, PROOF_FAILED
 
 # The columns of a quantity with its interval.
 OF_TIME, OF_SPEEDUP = ("time_us", "time_low_us", "time_high_us"), ("speedup", "speedup_low", "speedup_high")
@@ -182,6 +182,18 @@ def _gain(step: str, gain: float, first: str) -> str:
     return f"{step} is {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}"
 
 
+def _undrawn(data: StudyData) -> list[str]:
+    """A caption's sentence on what was measured and the study's file doesn't name, the fastest first; none without."""
+    limits = [*data.settings.limits, *DRIVER_LIMITS]
+    named = [*data.kernel_names, *data.settings.rival_names, *map(limit_kernel, limits)]
+    there = timed(at_place(data.measurements, shown_place(data)), data.device).sort_values("time_us")
+    others = there[~there["kernel"].isin(named)].drop_duplicates("kernel")
+    if others.empty:
+        return []
+    names = list_texts([*others["kernel"]], len(others))
+    return [f"Not drawn, as the study's file leaves them out: {names}, from {four_digits(others['time_us'].min())} µs."]
+
+
 def _caption(ladder: Ladder) -> str:
     """How the ladder is read."""
     data, origins = ladder.data, list_texts([column.origin for column in ladder.published]) if ladder.published else ""
@@ -194,8 +206,9 @@ def _caption(ladder: Ladder) -> str:
     texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
     kinds = {*ladder.table["kind"]}
-    texts += ["Squares: libraries, the fastest dashed."] if RIVAL_ROW in kinds else []
+    texts += ["Squares: libraries, the fastest of these dashed."] if RIVAL_ROW in kinds else []
     texts += ["Crosses: limits, which do a part of the work."] if LIMIT_ROW in kinds else []
+    texts += _undrawn(data)
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
     texts += ["Hollow dots and " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []
     return " ".join(texts)
