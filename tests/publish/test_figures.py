@@ -233,6 +233,9 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
         assert {"float32", "tf32", "at 4096³", "8192³"} <= {*said}
         assert " ".join(text for text in said if text.endswith("%")) == "8.7% 11% 38% 63% 64% 70% 63% 76% 15% 75%"
         assert len(drawing.rows) == 25 and drawing.caption.count("4096³") == 1
+        white = [dots for dots in axes.collections if list(map(to_hex, dots.get_facecolor())) == ["#ffffff"]]
+        assert [len(dots.get_offsets()) for dots in white] == [3], "cuBLAS at 4096³ twice, and once at 1023"
+        assert drawing.caption.endswith("White inside: throttled, the GPU's clock was held back.")
 
 
 def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undefined() -> None:
@@ -240,6 +243,8 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
     (axes,) = drawing.figure.axes
     other = "tf32: over naive in float32"
     assert list(drawing.rows["group"]) == ["float32"] * 8 + [other] * 2 and other in texts(drawing.figure)
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names.count("cublas_matmul *") == 2 and "*: throttled, the GPU's" in drawing.caption
     library = drawing.rows[drawing.rows["kernel"] == "cublas_matmul"]["speedup"]
     drawn = [ends for lines in axes.collections if isinstance(lines, LineCollection) for ends in lines.get_segments()]
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}

@@ -12,9 +12,9 @@ import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.judge.best.find import LITTLE, MOST, is_tie, may_tie
-from kernelsweep.judge.data.reference import shown_status, timed
+from kernelsweep.judge.data.reference import THROTTLED, flagged, shown_status, timed
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
-from kernelsweep.judge.data.words import device_text, list_texts
+from kernelsweep.judge.data.words import THROTTLED_NOTE, device_text, list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing.layout import Drawing
 from kernelsweep.publish.drawing.series import is_logarithmic
@@ -38,7 +38,8 @@ class Swept:
     """What a figure of any axes shows.
 
     rows      as best_rows() gives them, then those without a time; with the columns shown, low and high: the quantity
-              and its 95% interval, NaN without a time; and `scale`, the peak of which it is the share, "" for others
+              and its 95% interval, NaN without a time; `scale`, the peak of which it is the share, "" for others; and
+              whether it `is_hollow`, as it was throttled
     axes      that are drawn, x first, without that of panels
     quantity  its name
     """
@@ -84,6 +85,8 @@ class Swept:
             meaning += swept_axes.peak_text(self.data, self.rows)
             has_two = self.figure == "lines" and not self.panel and self.rows["scale"].nunique() > 1
             meaning += " No line joins shares of two peaks." * has_two
+        if self.figure == "lines" and not self.rows.empty and self.rows["is_hollow"].any():
+            meaning += f" White inside: {THROTTLED_NOTE}"
         if self.quantity in (LARGE_RATE, "gflops"):
             meaning += " Useful: the work that the problem needs, for all kernels the same."
         return title, "", swept_axes.place_caption(self.data, drawn, meaning), device_text(self.data.device)
@@ -126,7 +129,9 @@ def swept(
     best = best.assign(**{name: column.astype("float64") for name, column in shown.items()})
     best = best.assign(scale=best["peak_of"] if quantity == PEAK_SHARE else "")
     rows = pandas.concat([best, tried.assign(shown=nan, low=nan, high=nan)]).drop_duplicates(drawn)
-    return Swept(data, figure, rows.assign(status=shown_status(rows)), known_axes, panel, quantity)
+    is_hollow = rows["shown"].notna() & flagged(rows, THROTTLED)
+    rows = rows.assign(status=shown_status(rows), is_hollow=is_hollow)
+    return Swept(data, figure, rows, known_axes, panel, quantity)
 
 
 def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:

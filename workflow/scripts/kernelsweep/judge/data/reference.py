@@ -12,7 +12,7 @@ from kernelsweep.device.kinds import KINDS
 from kernelsweep.results import PROOF_FAILED, arithmetic_of
 from kernelsweep.study.settings import StudySettings
 
-UNDEFINED_BEHAVIOUR = "undefined_behaviour"
+UNDEFINED_BEHAVIOUR, THROTTLED = "undefined_behaviour", "throttled"
 
 
 def at_reference(study: StudySettings, measurements: pandas.DataFrame, free: Sequence[str] = ()) -> pandas.DataFrame:
@@ -45,17 +45,17 @@ def has_times(device: Mapping[str, Any]) -> bool:
 
 def timed(rows: pandas.DataFrame, device: Mapping[str, Any]) -> pandas.DataFrame:
     """The rows with a time to report: status `ok`, of a kernel whose proof found nothing, on a device with a clock."""
-    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & ~_flagged(rows, PROOF_FAILED) & has_times(device)]
+    return rows[(rows["status"] == "ok") & rows["time_us"].notna() & ~flagged(rows, PROOF_FAILED) & has_times(device)]
 
 
 def shown_status(rows: pandas.DataFrame) -> pandas.Series[Any]:
     """Each row's status for readers: PROOF_FAILED where the result is right, but the kernel's proof found a mistake."""
-    return rows["status"].mask((rows["status"] == "ok") & _flagged(rows, PROOF_FAILED), PROOF_FAILED)
+    return rows["status"].mask((rows["status"] == "ok") & flagged(rows, PROOF_FAILED), PROOF_FAILED)
 
 
 def flagged_kernels(measurements: pandas.DataFrame, flag: str) -> set[str]:
     """The kernels with a flag; those of UNDEFINED_BEHAVIOUR or PROOF_FAILED are never called the fastest."""
-    return set(measurements.loc[_flagged(measurements, flag), "kernel"])
+    return set(measurements.loc[flagged(measurements, flag), "kernel"])
 
 
 def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
@@ -63,7 +63,8 @@ def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
     return flagged_kernels(measurements, UNDEFINED_BEHAVIOUR)
 
 
-def _flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:
+def flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:
+    """Whether each row has a flag."""
     return rows["flags"].astype("category").map(lambda flags: flag in flags.split()).astype(bool)
 
 

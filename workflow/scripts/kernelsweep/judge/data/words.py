@@ -20,6 +20,7 @@ MOST_VALUES = 8
 
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "†: undefined behaviour in CUDA, so never what to use."
+THROTTLED_MARK, THROTTLED_NOTE = " *", "throttled, the GPU's clock was held back."
 
 # One letter for each status that shown_status() gives: the word does not fit a heat map's cell.
 STATUS_LETTERS = {

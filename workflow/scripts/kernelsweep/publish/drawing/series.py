@@ -28,6 +28,8 @@ TICKS_ACROSS = 2.0
 TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
 # Shares below the one have a digit behind the point, and numbers from the other on none.
 FINE_BELOW, FINE_FROM = 10, 1000
+# What makes a mark white inside.
+HOLLOW: Any = {"s": 3.2, "color": palette.WHITE, "linewidth": 0, "zorder": 3.5}
 
 # The x and y of a line's end, its name, and its colour.
 End = tuple[float, float, str, str]
@@ -72,7 +74,8 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
     """Lines over tidy rows, drawn by seaborn: a mark with its interval per row, and gaps where a number is missing.
 
     rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, whether the
-             line `joins` it to the row before, and its `scale`: numbers on several, such as two peaks, are not joined
+             line `joins` it to the row before, its `scale`: numbers on several, such as two peaks, are not joined; and
+             whether its mark `is_hollow`
     colours  of each line
     markers  of each line with a name; lines without one are broad, as they may be behind others
     """
@@ -91,6 +94,8 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
             seaborn.lineplot(joined, **look, units="unit", estimator=None, linewidth=width)
         kinds = {"style": "line", "markers": markers} if has_name else {}
         seaborn.scatterplot(some, **look, **kinds, s=mark**2, linewidth=0.3, zorder=2.5)
+        hollow = some[some["is_hollow"]]
+        axes.scatter(hollow["at"], hollow["shown"], **HOLLOW)
         axes.vlines(some["at"], some["low"], some["high"], colors=[*some["line"].map(colours)], linewidth=1.1)
 
 

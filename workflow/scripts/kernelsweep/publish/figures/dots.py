@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from kernelsweep.judge.data.study_data import shown_place
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.rows import EDGE_IN, GAP_IN, add_legend, legend_in, row_panel
-from kernelsweep.publish.drawing.series import end_text, scale
+from kernelsweep.publish.drawing.series import HOLLOW, end_text, scale
 from kernelsweep.publish.swept import Swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, without_unit
 
@@ -59,6 +59,8 @@ def draw_rows(
     look: Any = {"hue": "mark", "style": "mark", "hue_order": marks, "style_order": marks, "palette": colours}
     look |= {"markers": dict(zip(marks, cycle(style.MARKERS), strict=False)), "s": MARK_PT**2, "linewidth": 0.3}
     seaborn.scatterplot(placed, x="shown", y="place", ax=axes, **look, zorder=3, legend=len(marks) > 1)
+    hollow = placed[placed["is_hollow"]]
+    axes.scatter(hollow["shown"], hollow["place"], **HOLLOW)
     axes.set(xlabel=shown.label, ylabel="")
     if len(marks) == 1:
         return figure, "Marks: the best over all other axes, with 95% intervals."

@@ -11,10 +11,12 @@ from pandas import isna, notna
 
 from kernelsweep.judge.best.find import best_at, comparable, is_tie, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP
-from kernelsweep.judge.data.reference import at_place, flagged_kernels, timed, undefined_kernels
+from kernelsweep.judge.data.reference import THROTTLED, at_place, flagged, flagged_kernels, timed, undefined_kernels
 from kernelsweep.judge.data.steps import grids_text, step_labels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place
 from kernelsweep.judge.data.words import (
+    THROTTLED_MARK,
+    THROTTLED_NOTE,
     UNDEFINED_MARK,
     UNDEFINED_NOTE,
     axis_value,
@@ -104,6 +106,7 @@ def ladder_of(data: StudyData) -> Ladder:
         label=labels,
         group=[f"{group}{over}" if group not in ("", groups[0]) else groups[0] for group in groups],
         is_undefined=table["kernel"].isin(undefined_kernels(table)),
+        is_throttled=flagged(table, THROTTLED),
     )
     table = table.assign(
         name=_names(data, table), **{end: table[name] for end, name in zip(ENDS, quantity, strict=True)}
@@ -127,10 +130,11 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
 
 
 def _names(data: StudyData, table: pandas.DataFrame) -> list[str]:
-    """Each row's name; undefined behaviour is marked, and a row without a time of ours says why."""
+    """Each row's name, with marks of undefined behaviour and of a throttled time; without a time of ours, why."""
     return [
         row["label"]
         + UNDEFINED_MARK * row["is_undefined"]
+        + THROTTLED_MARK * row["is_throttled"]
         + f": {row['status'].replace('_', ' ')}" * bool(data.has_times and isna(row["time_us"]))
         for row in table.to_dict("records")
     ]
@@ -210,5 +214,6 @@ def _caption(ladder: Ladder) -> str:
     texts += ["Crosses: limits, which do a part of the work."] if LIMIT_ROW in kinds else []
     texts += _undrawn(data)
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
+    texts += [f"*: {THROTTLED_NOTE}"] if ladder.table["is_throttled"].any() else []
     texts += ["Hollow dots and " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []
     return " ".join(texts)
