@@ -23,7 +23,7 @@ from kernelsweep.publish.tables.formats import decimals
 
 # The height of a cell, and of one in a narrow figure; the room beside a number or a tick, between panels, for a panel's
 # name, the title of the axis across, and the scale of colours.
-CELL_IN, NARROW_CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, ACROSS_IN, FOOT_IN = 0.22, 0.17, 0.06, 0.12, 0.2, 0.12, 0.46
+CELL_IN, NARROW_CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, ACROSS_IN, FOOT_IN = 0.22, 0.135, 0.06, 0.12, 0.2, 0.12, 0.46
 
 
 @style.styled
@@ -55,7 +55,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     side_by_side = columns(len(names), width - side_in, max(least_in * len(across), text_in(*titles)) + GAP_IN)
     cell_in = ((width - side_in) / side_by_side - GAP_IN) / len(across)
     fits = next((few for few in digits if text_in(f"{most:{few}}") + PADDING_IN <= cell_in), "")
-    is_upright = isinstance(across[0], str) and across_in + PADDING_IN > cell_in
+    is_upright = isinstance(across[0], str) and across_in > cell_in
     margins = Margins(left=0.0, right=GAP_IN, bottom=PADDING_IN, top=TITLE_IN if panel else GAP_IN)
     foot_in = FOOT_IN + ACROSS_IN + (across_in if is_upright else style.LINE_IN)
     height_in = (NARROW_CELL_IN if is_narrow(width) else CELL_IN) * len(down) + margins.bottom + margins.top
