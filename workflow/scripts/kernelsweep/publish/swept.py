@@ -62,15 +62,14 @@ class Swept:
         return swept_axes.axis_text(self.data, axis)
 
     def panels(self, rows: pandas.DataFrame, only_one: bool) -> tuple[dict[Any, str], str]:
-        """The titles of panels by their values; and a caption's sentence on those that are left out."""
+        """The titles of panels by their values; and a caption's sentence on the one that is drawn of several."""
         if not self.panel:
             return {None: ""}, ""
         names = values_of(rows, self.panel, self.data)
         titles = {name: swept_axes.value_text(self.data, self.panel, name) for name in names}
         first = self.data.settings.reference.get(self.panel, names[0])
         shown = {name: title for name, title in titles.items() if not only_one or name == first}
-        left_out = [title for name, title in titles.items() if name not in shown]
-        return shown, f" Here: {titles[first]}; wider figures have {list_texts(left_out)}, too." if left_out else ""
+        return shown, f" Here: {titles[first]}." if len(shown) < len(titles) else ""
 
     def texts(self, meaning: str) -> tuple[str, str, str, str]:
         """A figure's title, message, caption and source.
