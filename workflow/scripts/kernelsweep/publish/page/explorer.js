@@ -42,7 +42,11 @@
   };
   const colour = (kernel) => study.colours[kernel];
   const shadeAt = (place) => SHADES[Math.round(place * (SHADES.length - 1))];
-  const symbol = (kernel, size) => d3.symbol().type(d3.symbols[kernel % d3.symbols.length]).size(size)();
+  // The kernels that a reader sees first have the first marks, which differ.
+  const symbol = (kernel, size) => {
+    const place = [...new Set([...study.usual, ...study.kernels])].indexOf(study.kernels[kernel]);
+    return d3.symbol().type(d3.symbols[place % d3.symbols.length]).size(size)();
+  };
   const axisNamed = (name) =>
     name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.names, numbers: study.kernels.map(() => null) }
       : study.axes.find((axis) => axis.name === name);
