@@ -70,7 +70,7 @@ def axis_title(axis: str) -> str:
 def axis_value(axis: str, value: Any) -> str:
     """A value of an axis: 512, 2²⁴, 0.5, a word. Array sizes near a power of two are always written by it."""
     if isinstance(value, str):
-        return value
+        return kernel_text(value) if axis == "kernel" else value
     if isinstance(value, float) and not value.is_integer():
         return f"{value:g}"
     return size_text(int(value)) if axis == "array_size" or value > LARGEST_PLAIN else str(int(value))
@@ -168,6 +168,12 @@ def limit_kernel(limit: str) -> str:
 def limit_text(limit: str) -> str:
     """A limit for readers."""
     return f"the driver's {limit}" if limit in DRIVER_LIMITS else f"{limit} at its fastest"
+
+
+def kernel_text(kernel: str) -> str:
+    """A kernel, or what was measured beside kernels, for readers: the driver's copy for limit_copy."""
+    limit = kernel.removeprefix(LIMIT_PREFIX)
+    return limit_text(limit) if limit in DRIVER_LIMITS and kernel != limit else kernel
 
 
 def status_key(statuses: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from kernelsweep.judge.data.words import (
     UNDEFINED_NOTE,
     axis_value,
     device_text,
+    kernel_text,
     limit_kernel,
     limit_text,
     list_texts,
@@ -32,7 +33,7 @@ from kernelsweep.publish.swept_axes import place_caption
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.published_text import PublishedColumn
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW, published_columns, study_table
-from kernelsweep.results import DRIVER_LIMITS, PROOF_FAILED
+from kernelsweep.results import PROOF_FAILED
 
 # The columns of a quantity with its interval.
 OF_TIME, OF_SPEEDUP = ("time_us", "time_low_us", "time_high_us"), ("speedup", "speedup_low", "speedup_high")
@@ -186,15 +187,14 @@ def _gain(step: str, gain: float, first: str) -> str:
     return f"{step} is {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}"
 
 
-def _undrawn(data: StudyData) -> list[str]:
+def _undrawn(ladder: Ladder) -> list[str]:
     """A caption's sentence on what was measured and the study's file doesn't name, the fastest first; none without."""
-    limits = [*data.settings.limits, *DRIVER_LIMITS]
-    named = [*data.kernel_names, *data.settings.rival_names, *map(limit_kernel, limits)]
+    data, named = ladder.data, [*ladder.data.kernel_names, *ladder.table["kernel"]]
     there = timed(at_place(data.measurements, shown_place(data)), data.device).sort_values("time_us")
     others = there[~there["kernel"].isin(named)].drop_duplicates("kernel")
     if others.empty:
         return []
-    names = list_texts([*others["kernel"]], len(others))
+    names = list_texts([*map(kernel_text, others["kernel"])], len(others))
     return [f"Not drawn, as the study's file leaves them out: {names}, from {four_digits(others['time_us'].min())} µs."]
 
 
@@ -212,7 +212,7 @@ def _caption(ladder: Ladder) -> str:
     kinds = {*ladder.table["kind"]}
     texts += ["Squares: libraries, the fastest of these dashed."] if RIVAL_ROW in kinds else []
     texts += ["Crosses: limits, which do a part of the work."] if LIMIT_ROW in kinds else []
-    texts += _undrawn(data)
+    texts += _undrawn(ladder)
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
     texts += [f"*: {THROTTLED_NOTE}"] if ladder.table["is_throttled"].any() else []
     texts += ["Hollow dots and " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, size_words
+from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, size_words
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
@@ -138,14 +138,13 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     is_large = any(float(point.get("gflops") or 0) >= LARGE_GFLOPS for point in points)
     labels = _QUANTITIES | ({"gflops": QUANTITIES[LARGE_RATE]} if is_large else {})
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
-    shown = {limit_kernel(limit): limit_text(limit) for limit in study["limits"] if limit_kernel(limit) != limit}
     last = {*map(limit_kernel, study["limits"]), *undefined}
     ours = [*study["names"], *(rival["call"].partition("<")[0].strip() for rival in study["rivals"])]
     colours = kernel_colours(ours, last, names, study.get("colours", {}))
     return {
         "title": study["title"],
         "kernels": names,
-        "names": [shown.get(name, name) for name in names],
+        "names": list(map(kernel_text, names)),
         "undefined": sorted(undefined),
         "colours": [*map(on_page, map(colours.__getitem__, names))],
         "usual": _usual(study, [name for name in names if name not in undefined]),

@@ -24,6 +24,7 @@ from kernelsweep.judge.data.words import (
     axis_value,
     configuration_words,
     device_text,
+    kernel_text,
     limit_text,
     place_text,
     reference_text,
@@ -82,7 +83,7 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     return TableText(
         title=data.title,
         provenance=f"{device_text(data.device)}; {where if is_timed else values_text(swept_values(data))}.",
-        kernels=list(rows["kernel"]),
+        kernels=[*map(kernel_text, rows["kernel"])],
         marks=marks,
         columns=columns,
         notes=notes,
