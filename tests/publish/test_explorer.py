@@ -105,7 +105,7 @@ def uses_of(name: str) -> list[dict[str, Any]]:
     return use_rows(of_reference(find_uses(name, data), name, data.settings), data.settings)
 
 
-RECORDED = ("bandwidth_bound", "histogram", "matmul", "warp_shuffle")
+RECORDED = ("bandwidth_bound", "convolution", "histogram", "matmul", "warp_shuffle")
 
 
 def recorded_rows() -> list[dict[str, str]]:
@@ -268,6 +268,11 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
     assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", "read_only", *answered} > {"cub"}
     assert {"2²⁰", "2²⁰+3", "2²⁸+3"} <= {*all_of(driver, ".chart svg > g > text")}, "each mark's size"
+    marks = all_of(driver, "label:has(:checked) path", "d")
+    assert len({*marks}) == len(marks) == 5, "each has a mark of its own"
+    # Shares of the memory's peak, at radius 1 and 4, and of arithmetic's, at 16, are on two scales.
+    view_of(driver, recorded_page, "study=convolution&view=lines&over=radius&show=peak_fraction")
+    assert [line.count("M") for line in all_of(driver, ".line", "d")][:4] == [2] * 4
     # Each that is ticked has a colour of its own, also ten kernels further on; its box has the same.
     view_of(driver, recorded_page, "study=bandwidth_bound&kernels=vector_loads,last_block,work_counter")
     colours = all_of(driver, ".chart g[data-kernel][fill]", "fill")

@@ -126,7 +126,8 @@ def swept(
     low, high = swept_axes.ends_of(best, quantity)
     shown = {"shown": best[quantity], "low": low, "high": high}
     best = best.assign(**{name: column.astype("float64") for name, column in shown.items()})
-    best = best.assign(scale=best["peak_of"] if quantity == PEAK_SHARE else "")
+    kinds = best["peak_of"].astype(object).fillna("").replace("", "memory")
+    best = best.assign(scale=kinds if quantity == PEAK_SHARE else "")
     rows = pandas.concat([best, tried.assign(shown=nan, low=nan, high=nan)]).drop_duplicates(drawn)
     is_hollow = rows["shown"].notna() & flagged(rows, THROTTLED)
     rows = rows.assign(status=shown_status(rows), is_hollow=is_hollow)

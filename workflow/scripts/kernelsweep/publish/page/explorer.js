@@ -361,7 +361,14 @@
       }
       ofKernel.sort((a, b) => a.x - b.x);
       const onLine = ofKernel.filter((mark) => joined[places.indexOf(placeOf(view.over, mark.point))]);
-      if (onLine.length) group.append("path").attr("class", "line").attr("d", d3.line().x((mark) => mark.x).y((mark) => mark.y)(onLine));
+      // No line joins shares of two peaks.
+      const runs = [];
+      for (const mark of onLine) {
+        const peak = view.show === SHARE && study.peak[mark.point];
+        if (runs.at(-1)?.peak !== peak) runs.push(Object.assign([], { peak }));
+        runs.at(-1).push(mark);
+      }
+      if (onLine.length) group.append("path").attr("class", "line").attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
       group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));

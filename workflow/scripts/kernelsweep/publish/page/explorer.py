@@ -97,6 +97,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     tied           groups of these axes that vary together
     at             by axis, each point's index among the values; -1: the point has no value there
     kernel, flags  by point: indices into `kernels` and `remarks`
+    peak           by point: of which peak its share is
     """
     names = list(dict.fromkeys([*study["names"], *(point["kernel"] for point in points)]))
     remarks = sorted({point["flags"] for point in points})
@@ -155,6 +156,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "at": at,
         "kernel": [names.index(point["kernel"]) for point in points],
         "flags": [remarks.index(point["flags"]) for point in points],
+        "peak": [point.get("peak_of") or "memory" for point in points],
         "low": [float(point["time_low_us"]) for point in points],
         "high": [float(point["time_high_us"]) for point in points],
         "values": {column: [_number(column, point, is_large) for point in points] for column in columns},
