@@ -114,3 +114,24 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     answer["curve"] = [0.9]  # of one size, which makes no curve
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()
+
+
+def test_a_verdict_is_a_line_and_goes_where_what_it_compares_was_measured_again(results: Path) -> None:
+    # Pins: an edit that was taken back and run again, of which the page still said "sectors −68%".
+    comparison = {"verdict": ["tree: sectors −68%, right at 9 of 9"], "kernels": {}, "counted": {"sums/tree": {}}}
+    write(results / "emulator/comparison/comparison.json", json.dumps(comparison), 95)
+    grade = {"verdict": ["racy: wrong (right at 4 of 9 points), race at racy.cu:34."], "status": 1, "candidates": []}
+    write(results / "emulator/grade/verdict.json", json.dumps(grade), 170)
+
+    def verdicts() -> list[str]:
+        renew_index(results)
+        return re.findall('<p class="verdict.*?<strong>(.*) <span', (results / "index.html").read_text())
+
+    racy = "racy</strong></a>: wrong (right at 4 of 9 points), race at racy.cu:34."
+    assert verdicts() == [racy, "tree</strong></a>: sectors −68%, right at 9 of 9"]
+    write(results / "emulator/points/rows/one.csv", "", 96)
+    assert len(verdicts()) == 2, "another study was measured"
+    write(results / "emulator/points/sums/one.csv", "", 96)
+    assert verdicts() == [racy]
+    older = "Older than the newest measurements: <a .*>emulator/comparison/comparison.json</a>, made 1970"
+    assert re.search(older, (results / "index.html").read_text())

@@ -21,10 +21,9 @@ from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, with_parameters
+from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, read_parameters, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
-from kernelsweep.study.point import AS_GIVEN
-from kernelsweep.study.problem.drawn import DRAWN
+from kernelsweep.study.point import in_words
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.
@@ -38,10 +37,14 @@ STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
 # The checks on the page.
 _HEADS = {"result": "results", "races": "races", "bounds": "bounds", "uninitialised": "uninitialised reads"}
 _HEADS |= {"barriers": "barriers", "state": "kept state", "source": "source"}
+# What a finding is, where its message begins with it.
+_FOUND = {"races": "race", "bounds": "out of bounds", "barriers": "barrier", "uninitialised": "uninitialised read"}
+_FOUND |= {"build": "error"}
 # What is between the diagnostics of g++ and of nvcc in a message of one line.
+_LINE = re.compile(r"\S+\.cuh?:\d+")
 _DIAGNOSTIC = re.compile(r"\s(?=\S+(?::\d+:\d+|\(\d+\)): |\.\.\. and \d+ more)")
 _MOST_FINDINGS = 3  # of a check; points tend to have the same
-_LETTERS = 400  # of a finding, in a line
+_LETTERS = 100  # of a finding, in the verdict's line
 _SHOWN = 10  # candidates with a forest of their sizes
 _LISTED = 20  # candidates in the terminal
 
@@ -78,10 +81,15 @@ class Verdict:
 
     @property
     def in_words(self) -> str:
-        """The verdict in a line."""
-        findings = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
-        why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(findings)
-        words = [f"{self.heading}.", f"{' '.join(why.split())}." if why else ""]
+        """The verdict in a line: "racy: wrong (right at 13 of 52 points), race at racy.cu:34."."""
+        why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else ""
+        head, places = self.heading, []
+        if self.findings and self.points["run"]:
+            head += " (right at {right} of {run} points)".format(**self.points)
+        for check, messages in self.findings.items():
+            why = why or f"{check}: {shorten(messages[0], _LETTERS, placeholder=' ...')}"
+            places += [f"{_FOUND.get(check, check)} at {Path(file).name}" for file in _LINE.findall(messages[0])[:1]]
+        words = [f"{head}, {places[0]}." if places else f"{head}. {' '.join(why.split())}." if why else f"{head}."]
         if self.ratio:
             verdicts = Counter(size["verdict"] for size in self.timed)
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
@@ -116,7 +124,7 @@ class Verdict:
         Of other files than the candidate's, only those in the working directory: `#line` may name any.
         """
         found = []
-        for (name, number), times in Counter(re.findall(r"(\S+\.cuh?):(\d+)", message)).items():
+        for (name, _, number), times in Counter(line.rpartition(":") for line in _LINE.findall(message)).items():
             is_ours = name == self.file or Path(name).resolve().is_relative_to(Path.cwd())
             text = Path(name).read_text("utf-8", "replace").splitlines() if is_ours and Path(name).is_file() else []
             if 0 < int(number) <= len(text):
@@ -207,7 +215,9 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
     unexplained = [row for row in (proof.mistakes if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
         if finding["check"] != "result" or not {"result", "build"} & {*candidate.findings}:  # Rows say it, too.
-            candidate.find(finding["check"], finding["message"])
+            message, point = finding["message"], finding["point"]
+            told = f"{message.removeprefix(f'at {point}: ')}; at {point}" if point else message
+            candidate.find(finding["check"], told)
     for row in proof.missing if proof else ():
         if row["reason"] == Reason.HIDDEN_WORDS:  # The emulator's sweep has them in its points.
             candidate.find("source", row["message"])
@@ -333,14 +343,19 @@ def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, 
 
 
 def _point(row: Row) -> str:
-    columns = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
-    return " ".join([*columns, row["parameters"]]).removesuffix(f"{DRAWN}={AS_GIVEN}").strip()
+    # In the order of a study's axes, as what the emulator found has it.
+    columns = {name: row[name] for name in ("cache", *POINT_COLUMNS) if row.get(name)}
+    return in_words(columns | read_parameters(row["parameters"]))
 
 
 def grade_answer(summary: Mapping[str, Any], page: str) -> Answer:
     """What a grading says at its end: the verdicts of verdict.json. It fails unless all are right and checked."""
     candidates = summary["candidates"]
     lines = [fitted(line) for line in summary["verdict"]]
+    # One candidate's findings stand as those of `kernelsweep check`: each with the lines that it names.
+    for check, messages in candidates[0]["findings"].items() if len(candidates) == 1 else ():
+        lines.append(fitted(f"  {'' if check in _FOUND else f'{check}: '}{' '.join(messages[0].split())}"))
+        lines += [f"    {line}" for line in Verdict(**candidates[0]).lines(messages[0])]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
         found = [f"{check}: {messages[0]}" for check, messages in candidate["findings"].items()]
         why = "; ".join(found) or candidate["implausible"] or candidate["not_proven"]

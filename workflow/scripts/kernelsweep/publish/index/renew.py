@@ -46,26 +46,31 @@ def _index(platforms: Sequence[PlatformStatus], results: Path) -> str:
     """The page of all pages as HTML: what is wrong comes first, then platforms with times."""
     parts = [_part(platform, results) for platform in platforms]
     parts.sort(key=lambda part: (part["sign"] != "✗", not any(row["answer"] for row in part["studies"])))
-    changed = {platform.folder: max(map(platform.changed, platform.studies)) for platform in platforms}
+    of = {platform.folder: platform for platform in platforms}
     files = [path for name in _VERDICTS for path in (*results.glob(f"*/{name}"), *results.glob(f"recording/*/{name}"))]
-    verdicts = [_verdict(path, changed.get(path.parents[1], 0), results) for path in files]
+    verdicts = [_verdict(path, of.get(path.parents[1]), results) for path in files]
     verdicts.sort(key=lambda one: str(one["made"]), reverse=True)
     return html_text("index/index.html", "kernelsweep: results", parts=parts, verdicts=verdicts)
 
 
-def _verdict(path: Path, changed: int, results: Path) -> dict[str, Any]:
-    """A verdict's first line and its page.
+def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict[str, Any]:
+    """A verdict's first line, without its example, in two parts, and its page.
 
-    changed  when the platform's points were last written, in nanoseconds
+    A comparison is older where a study that it is about was measured again: an edit may have been taken back.
     """
     content, made = read_json(path), path.stat().st_mtime_ns
+    name, colon, rest = content["verdict"][0].partition(", such as ")[0].partition(": ")
+    compared = {kernel.partition("/")[0] for kernel in (*content.get("kernels", ()), *content.get("counted", ()))}
+    studies = [] if platform is None or "candidates" in content else platform.studies
+    written = [platform.changed(study) for study in studies if platform and (study in compared or not compared)]
     page = path.with_name(_VERDICTS[f"{path.parent.name}/{path.name}"])
     return {
-        "headline": content["verdict"][0],
+        "name": name,
+        "rest": colon + rest,
         "is_bad": bool(content.get("failed") or content.get("failed_proofs") or content.get("status")),
         "file": link(page if page.is_file() else path, results),
         "made": when(made),
-        "is_older": made < changed,
+        "is_older": made < max(written, default=0),
     }
 
 
