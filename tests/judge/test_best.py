@@ -211,6 +211,7 @@ def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_
     lines = answer_text([answer], "", {}).splitlines()
     (start,) = [number for number, line in enumerate(lines) if "8192 × 8192,  two_shared_passes  " in line][-1:]
     assert lines[start + 1] == "                 radius=16     block=32×8 steps=8"
+    assert lines[start - 1] == "", "sizes of several lines are told apart"
     assert max(map(len, lines)) <= 80
 
 

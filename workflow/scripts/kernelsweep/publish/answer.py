@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from textwrap import dedent, fill
 from typing import Any
 
-from tabulate import tabulate
+from tabulate import SEPARATING_LINE, tabulate
 
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
@@ -210,12 +210,17 @@ def status_text(
 
 def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
-    rows, more, notes = [], False, []
+    rows: list[tuple[str, ...]] = []
+    more, notes = False, []
     for study in studies:
         for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
             more |= row["has_better"]
             sizes, words = row["sizes"] + "*" * row["has_better"], f"{row['kernel']} {row['configuration']}".strip()
             sizes = sizes.replace("; ", ";\n") if len(sizes) > _WIDEST[1] else sizes
+            # Sizes of several lines are told apart by an empty one.
+            rows += [(SEPARATING_LINE, "", "", "", "")] * (
+                number > 0 and len(max(sizes, rows[-1][1], key=len)) > _WIDEST[1]
+            )
             rows.append(("" if number else study.study, sizes, words, row["loses"], row["of_peak"]))
     if not rows:
         return []
@@ -227,7 +232,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     ]
     sides = ("left", "left", "left", "right", "right")
     table = tabulate(cells, tablefmt="plain", colalign=sides, disable_numparse=True)
-    lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
+    lines = [f"  {line}".rstrip() for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
     notes += ["* Some sizes have a better one: see the page."] if more else []
     nearer = [one.study for one in studies if any(row["peak_of"] not in (None, "memory") for row in one.uses)]

@@ -57,6 +57,7 @@ class TableText:
     notes        the footnotes
     below        more tables, each under a title of its own
     first        in Markdown, another first column than the kernels
+    rules        in LaTeX, the numbers of the rows above which a rule stands
     """
 
     title: str
@@ -69,6 +70,7 @@ class TableText:
     notes: Sequence[str] = ()
     below: Sequence[TableText] = ()
     first: Column | None = None
+    rules: Sequence[int] = ()
 
 
 def numbers(values: Iterable[Any], decimals: int, unit: str = "") -> list[str]:
@@ -137,6 +139,7 @@ def as_latex(text: TableText | str) -> str:
     widths = [max(len(line) for cell in part for line in cell.split("\n")) + 2 for part in parts]
     environment = "table*" if sum(widths) > MOST_LETTERS else "table"
     cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(text.columns, kinds, strict=True)]
+    names = [r"\midrule " * (number in text.rules) + name for number, name in enumerate(names)]
     rows = [*map(" & ".join, zip(names, *cells, strict=True))]
     words = [f"{word}: {meaning}" for word, meaning in text.words.items()]
     # Rows of several lines need more room between them.

@@ -13,7 +13,7 @@ import pandas
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.errors import check_known
 from kernelsweep.judge.best.best_words import chosen_text, sizes_text, some_of, tied_text
-from kernelsweep.judge.best.find import reference_uses
+from kernelsweep.judge.best.find import LITTLE, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
 from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.judge.data.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
@@ -388,6 +388,8 @@ def best_table(data: StudyData) -> TableText | str:
     rows = [pandas.Series({"status": "ok", **asdict(use.configuration)}) for use in uses]
     ties = [_narrow(tied_text(use, data.settings, _MOST_TIES)) for use in uses]
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
+    rules = [number for number in range(1, len(uses)) if uses[number].everywhere != uses[number - 1].everywhere]
+    which = f"Use the row for all sizes or, where that loses more than {LITTLE:.0%}, the row of that size. "
     return TableText(
         title=_paper_title(data, "what to use"),
         provenance=f"{data.device['name']}, {where}.",
@@ -400,10 +402,9 @@ def best_table(data: StudyData) -> TableText | str:
             Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
             *([Column("as fast", ties, right=False)] if any(ties) else []),
         ],
-        explanation=(
-            "Loses: at its worst size this much slower than the best kernel. Times: at the largest of the sizes;"
-            " in brackets: 95% interval of the last digits."
-        ),
+        rules=rules,
+        explanation=f"{which * bool(rules)}Loses: at its worst size this much slower than the best kernel. Times: at"
+        " the largest of the sizes; in brackets: 95% interval of the last digits.",
     )
 
 
