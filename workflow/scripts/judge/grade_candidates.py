@@ -46,9 +46,7 @@ with logged(snakemake):
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, Path(), page.parent),
     }
-    # What was found has its own place on the page.
-    heading = verdicts[0].heading if len(verdicts) == 1 and verdicts[0].findings else summary["verdict"][0]
-    page.write_text(comparison_page(heading, summary | {"verdict": [heading]}, {}, **content), encoding="utf-8")
+    page.write_text(comparison_page(summary["verdict"][0], summary, {}, **content), encoding="utf-8")
     grade_answer(summary, snakemake.output.page).write(snakemake.output.answer)
     lines = [json.dumps(one) for one in summary["candidates"]]
     Path(snakemake.output.lines).write_text("\n".join(lines) + "\n", encoding="utf-8")

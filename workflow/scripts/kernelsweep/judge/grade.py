@@ -82,24 +82,20 @@ class Verdict:
     @property
     def in_words(self) -> str:
         """The verdict in a line: "racy: wrong (right at 13 of 52 points), race at racy.cu:34."."""
-        why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else ""
-        head, places = self.heading, []
-        if self.findings and self.points["run"]:
+        head = f"{self.candidate}: {word(self.verdict, self.findings)}"
+        found = {check: messages[0] for check, messages in self.findings.items()}
+        if found and self.points["run"]:
             head += " (right at {right} of {run} points)".format(**self.points)
-        for check, messages in self.findings.items():
-            why = why or f"{check}: {shorten(messages[0], _LETTERS, placeholder=' ...')}"
-            places += [f"{_FOUND.get(check, check)} at {Path(file).name}" for file in _LINE.findall(messages[0])[:1]]
-        words = [f"{head}, {places[0]}." if places else f"{head}. {' '.join(why.split())}." if why else f"{head}."]
+        places = [(_FOUND.get(check, check), line) for check, text in found.items() for line in _LINE.findall(text)]
+        said = [f"{check}: {shorten(text, _LETTERS, placeholder=' ...')}" for check, text in found.items()]
+        why = "".join(said[:1]) or self.implausible or self.not_proven * (self.verdict == UNPROVEN)
+        why = f", {places[0][0]} at {Path(places[0][1]).name}" if places else f". {' '.join(why.split())}" * bool(why)
+        words = [f"{head}{why}."]
         if self.ratio:
             verdicts = Counter(size["verdict"] for size in self.timed)
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
             words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
-        return " ".join(filter(None, words))
-
-    @property
-    def heading(self) -> str:
-        """The verdict in some words."""
-        return f"{self.candidate}: {word(self.verdict, self.findings)}"
+        return " ".join(words)
 
     @property
     def timed(self) -> list[dict[str, Any]]:

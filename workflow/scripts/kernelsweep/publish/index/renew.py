@@ -61,8 +61,8 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     content, made = read_json(path), path.stat().st_mtime_ns
     name, colon, rest = content["verdict"][0].partition(", such as ")[0].partition(": ")
     compared = {kernel.partition("/")[0] for kernel in (*content.get("kernels", ()), *content.get("counted", ()))}
-    studies = [] if platform is None or "candidates" in content else platform.studies
-    written = [platform.changed(study) for study in studies if platform and (study in compared or not compared)]
+    of = platform.studies if platform and "candidates" not in content else []
+    written = [platform.changed(study) for study in of if platform and (study in compared or not compared)]
     page = path.with_name(_VERDICTS[f"{path.parent.name}/{path.name}"])
     return {
         "name": name,
