@@ -83,7 +83,8 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     last_words = run.stdout.partition("warp_shuffle/shared_memory: all ")[2]
     place = re.escape("(kernels/warp_shuffle/shared_memory.cu:26)")
     assert re.match(rf"\d+ points are wrong {place}\n  value: expected .*\n  First at array size 1, ", last_words)
-    assert re.search(r"changed:\n +- .* = shared\[0\];\n +\+ .* = shared\[1\];\n", last_words)
+    changed = r"was right: kernels/warp_shuffle/shared_memory.cu\n +- .* = shared\[0\];\n +\+ .* = shared\[1\];\n"
+    assert re.search(changed, last_words)
     assert re.search(r"warp_shuffle/shuffle: does not compile \(kernels/warp_shuffle/shuffle.cu:\d+\)\n", last_words)
     assert "Exception" not in run.stdout
     told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
