@@ -198,7 +198,7 @@ class Use:
                    `arithmetic` where that isn't the first kernel's, as it may round more
     sizes          the sizes, the smallest first
     everywhere     whether these are all sizes
-    worst, mean    how much more it costs than the fastest of all kernels' configurations: 0.014 for 1.4%
+    worst, mean    how much more it costs than the fastest of our kernels' configurations: 0.014 for 1.4%
     configuration  as measured at the largest of the sizes
     beside         there, the fastest library with the same arithmetic, or without any the study's first kernel
     gain           its time over this configuration's; None where it has none, and of the first kernel itself
