@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelsweep.errors import check_known
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.study.study import Study
 
 # The titles, messages and captions of a study's figures, in the figures' folder.
@@ -43,12 +43,14 @@ class Declaration:
                  quantity that it shows, in `figures: [{lines: {show: gflops}}]`
     needs_times  whether it is left out on platforms without a clock
     published    whether it shows published times, and is drawn on these platforms where there are some
+    needs        the axes without which a study has no such figure
     """
 
     title: str
     axes: Sequence[str] = ()
     needs_times: bool = True
     published: bool = False
+    needs: Sequence[str] = ()
 
     def heading(self, study_title: str, title: str = "") -> str:
         """The figure's title for a study: the study's up to its colon, and the figure's own or a given one."""
@@ -57,10 +59,13 @@ class Declaration:
         return f"{study_title.partition(':')[0]}: {words}"
 
 
+# Of an exchange that is published: what each thread holds, the lanes that exchange, and the function's arguments.
+_EXCHANGED = ("array_size", "block_size", "unroll", "dtype", "width", "arguments")
+
 FIGURES = {
     "heatmap": Declaration("Two axes", ("x", "y", "panel")),
     "ladder": Declaration("Speedup, step by step", published=True),
-    "lanes": Declaration("Which lane's value lands where", needs_times=False),
+    "lanes": Declaration("Which lane's value lands where", needs_times=False, needs=_EXCHANGED),
     "lines": Declaration("Lines over an axis", ("x", "by", "panel")),
 }
 
@@ -73,6 +78,8 @@ def check_figures(study: Study) -> None:
     for number, (name, chosen) in enumerate(study.settings.figure_axes.items()):
         check_known(name, FIGURES, f"{study.file}: figures.{number} is")
         known = FIGURES[name].axes
+        if missing := [axis for axis in FIGURES[name].needs if axis not in study.problem.axes]:
+            raise UserError(f"{study.file}: figures: {name} needs the axis {missing[0]}, which the study lacks")
         for key, value in chosen.items():
             where = f"{study.file}: figures: {name}"
             check_known(key, [*known, *([SHOW] if known else [])], f"{where} has")
