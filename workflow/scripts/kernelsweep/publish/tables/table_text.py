@@ -403,7 +403,7 @@ def best_table(data: StudyData) -> TableText | str:
             *([Column("as fast", ties, right=False)] if any(ties) else []),
         ],
         rules=rules,
-        explanation=f"{which * bool(rules)}Loses: at its worst size this much slower than the best kernel. Times: at"
+        explanation=f"{which * bool(rules)}Loses: at its worst size this much slower than our fastest. Times: at"
         " the largest of the sizes; in brackets: 95% interval of the last digits.",
     )
 
