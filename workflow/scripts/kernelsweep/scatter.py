@@ -65,10 +65,9 @@ class Scatter:
         """The relative variance of one visit's median; of an array of times, an array."""
         return self.fixed / time_us**2 + self.accumulated / time_us + self.relative
 
-    @property
-    def quantile(self) -> float:
-        """The half-width of an interval of RATIO_CONFIDENCE in standard errors."""
-        return student_quantile((1 + RATIO_CONFIDENCE) / 2, self.degrees)
+    def quantile(self, confidence: float = RATIO_CONFIDENCE) -> float:
+        """The half-width of an interval in standard errors."""
+        return student_quantile((1 + confidence) / 2, self.degrees)
 
 
 def visits_of(row: Mapping[str, Any]) -> int:
@@ -182,8 +181,7 @@ def reach_of(time_us: Any, own: Any, visits: Any, scatter: Scatter, confidence: 
     own     the relative variance of one of its visits' medians, by these; 0 where it is not known
     visits  their number
     """
-    quantile = student_quantile((1 + confidence) / 2, scatter.degrees)
-    return quantile * np.sqrt(np.maximum(scatter.variance(time_us), own) / visits)
+    return scatter.quantile(confidence) * np.sqrt(np.maximum(scatter.variance(time_us), own) / visits)
 
 
 @cache

@@ -111,7 +111,7 @@ class Pairs:
             return None
         count = sum(pairs for _, pairs in found)
         shares = [len(logs) / count if len(logs) >= FEWEST_PAIRS else 0.0 for logs in self.visits]
-        of_process = scatter.quantile * sqrt(scatter.variance(self.time_us)) if scatter else 0.0
+        of_process = scatter.quantile() * sqrt(scatter.variance(self.time_us)) if scatter else 0.0
         return Ratio(_mean_of_means(*zip(*found, strict=True)), of_process, tuple(shares))
 
     def _not_rounded(self, mean: Mean, count: int) -> Mean:
