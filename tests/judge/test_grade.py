@@ -319,7 +319,7 @@ def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: 
         found = verdicts[name]
         assert found["verdict"] == "right" and all(
             0 < one["low"] <= one["ratio"] <= one["high"] for one in found["sizes"]
-        )
+        ), found
     assert verdicts["thread"]["sizes"] and all(0.9 < one["ratio"] < 1.1 for one in verdicts["thread"]["sizes"])
 
 

@@ -394,7 +394,7 @@ HONEST = {
         "right",
         "",
         f"{_PARTS_OF_ROWS}        __syncthreads();\n{_ADDED}".replace("sums[", "parts[64 * row + "),
-        "__device__ float parts[1 << 21];\n",
+        "__device__ float parts[1 << 22];\n",
     ),
     "warp": Kernel(
         "A warp adds a row by shuffles.",
