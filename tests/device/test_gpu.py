@@ -252,10 +252,10 @@ def called(
 @pytest.mark.parametrize("by", ["content", "counter"])
 def test_a_kernel_that_replays_known_results_is_timed_as_if_it_knew_none(by: str, tmp_path: Path, arch: str) -> None:
     at = point(2**18, 1024)
-    medians = []
+    shortest = []  # of the samples, since other tests' launches on the same GPU make some longer
     for name, fault in (("honest", ""), ("replaying", replaying(by))):
         (tmp_path / name).mkdir()
         outcome = run(planted_kernel(tmp_path / name, fault), [at], tmp_path / name, arch, second_input=True)[at]
         assert outcome.status == "ok" and outcome.leaves_state == bool(fault), outcome.message
-        medians.append(summarise(outcome.samples).median)
-    assert medians[1] > 0.8 * medians[0] > 4, medians
+        shortest.append(min(outcome.samples))
+    assert shortest[1] > 0.8 * shortest[0] > 4, shortest
