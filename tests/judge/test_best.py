@@ -171,11 +171,19 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table
 
 
-def test_no_line_of_the_answers_chart_joins_shares_of_two_peaks() -> None:
+def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_order() -> None:
     data = recorded("convolution")
-    chart = share_chart(data.settings, find_best("convolution", data), [], [])
-    assert chart["peaks"] == {"memory": ["1", "4"], "float32": ["16"]}
-    assert chart["runs"] == [[0, 1], [3, 4]] and chart["apart"] == [2, 5]
+    chart = share_chart(
+        data.settings, find_best("convolution", data), find_best("convolution", data, ["limit_copy"]), []
+    )
+    assert [panel["peak"] for panel in chart["panels"]] == ["memory", "float32"] and not chart["runs"]
+    of_memory, of_arithmetic = ([row["words"].rpartition("=")[2] for row in panel["rows"]] for panel in chart["panels"])
+    assert (of_memory, of_arithmetic) == (["1", "4", "1", "4"], ["16", "16"])
+    # A copy has no share of arithmetic's peak.
+    shares = [row["beside"]["limit"] for panel in chart["panels"] for row in panel["rows"]]
+    assert None not in shares[:4] and shares[4:] == [None, None]
+    of_array_sizes = share_chart(UNROLLING, find(sweep(UNROLLING, H200)), [], [])
+    assert of_array_sizes["runs"] and not of_array_sizes["panels"]
 
 
 def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
-from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts, size_words
+from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.study.settings import StudySettings
@@ -18,6 +17,9 @@ _APART, _HIGHEST = 0.12, 1.0
 # The letters that have room there, of the fastest's name, which is larger, and of others.
 _LETTERS = {"best": 25, "": 35}
 
+# More rows would not be read.
+MOST_ROWS = 12
+
 Shares = list[float | None]
 
 
@@ -26,13 +28,22 @@ def share_chart(
 ) -> dict[str, Any]:
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
-    sizes           in words
-    curve, kernels  the shares of our fastest at each size, and of each of our kernels
-    beside          of the fastest library, and of the first limit: their `kind`, `words` and `shares`
-    ends            names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
-                    `share`, and the `place` of the text, from 0 to 1
-    peaks           the sizes at which our fastest is held against each kind of peak, as labels where these are enough
-    and where these stand, as _places() gives it
+    sizes   in words
+    curve   the shares of our fastest at each size
+    peaks   of which these are shares: "memory", or kinds of arithmetic
+    beside  of the fastest library, and of the first limit: their `kind`, `words` and `shares`
+
+    Sizes on one axis of numbers, with shares of one peak, are lines:
+
+    kernels  the shares of each of our kernels
+    ends     names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
+             `share`, and the `place` of the text, from 0 to 1
+    and where the sizes stand, as _places() gives it
+
+    Others are rows:
+
+    panels     for each peak, the `rows` of its sizes, as _row() gives them
+    left_out   the number of sizes beyond the MOST_ROWS that are drawn
 
     entries  the best configurations of our kernels; beside: those of libraries and limits
     used     the kernels of the answer, which are named first where they tie with the fastest
@@ -58,38 +69,61 @@ def share_chart(
         same = [best for best in there if best.fastest.arithmetic == ours.fastest.arithmetic]
         libraries.append(min(same, key=lambda best: best.fastest.time_us, default=None))
     names = dict.fromkeys(best.kernel for best in libraries if best)
-    lines = [{"kind": "rival", "words": list_texts([*names]), "shares": _shares(libraries)}] if names else []
+    lines = [("rival", list_texts([*names]), libraries)] if names else []
     if of_limit := others.get(limit_kernel(study.limits[0])) if study.limits else None:
-        lines.append({"kind": "limit", "words": limit_text(study.limits[0]), "shares": _shares(of_limit)})
-    of_kernels = {name: _shares(found) for name, found in own.items()}
+        lines.append(("limit", limit_text(study.limits[0]), of_limit))
     kinds = [best.fastest.peak_of for best in known]
-    where = _places(study, [best.point for best in known], kinds)
-    labels = [label["words"] for label in where["labels"]]
-    is_by_label = len({*zip(labels, kinds, strict=True)}) == len({*labels})
-    words = labels if is_by_label else sizes
-    return {
-        **where,
+    chart: dict[str, Any] = {
         "sizes": sizes,
-        "curve": _shares(known),
-        "kernels": of_kernels,
-        "beside": lines,
-        "ends": _ends(_fastest(known[-1], own.values(), study, used), of_kernels, lines) if known else [],
-        "peaks": {
-            kind: list(dict.fromkeys(word for word, of in zip(words, kinds, strict=True) if of == kind))
-            for kind in dict.fromkeys(kinds)
-        },
+        "curve": _shares(known, kinds),
+        "peaks": [*dict.fromkeys(kinds)],
+        "beside": [{"kind": kind, "words": words, "shares": _shares(of, kinds)} for kind, words, of in lines],
+        **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": []},
+    }
+    of_kernels = {name: _shares(found, kinds) for name, found in own.items()}
+    fastest = [_fastest(number, best, own.values(), study, used) for number, best in enumerate(known)]
+    where = _places(study, [best.point for best in known]) if len(chart["peaks"]) == 1 else {}
+    if where or len(known) < 2:
+        ends = _ends(fastest[-1], of_kernels, chart["beside"]) if known else []
+        return {**chart, **where, "kernels": of_kernels, "ends": ends}
+    # The smallest and the largest size are among those that are drawn.
+    most = min(len(known), MOST_ROWS)
+    drawn = {at * (len(known) - 1) // (most - 1) for at in range(most)}
+    rows = [(kind, _row(at, fastest[at], of_kernels, chart)) for at, kind in enumerate(kinds) if at in drawn]
+    panels = [{"peak": peak, "rows": [row for kind, row in rows if kind == peak]} for peak in chart["peaks"]]
+    return {**chart, "panels": panels, "left_out": len(known) - most}
+
+
+def _row(at: int, fastest: Sequence[str], kernels: Mapping[str, Shares], chart: Mapping[str, Any]) -> dict[str, Any]:
+    """A size's row: its words, our fastest's `share` and `name`, our `others` by name, and `beside` these by kind."""
+    return {
+        "words": chart["sizes"][at],
+        "share": chart["curve"][at],
+        "name": _names(fastest),
+        "others": {name: of[at] for name, of in kernels.items() if name != fastest[0] and of[at] is not None},
+        "beside": {line["kind"]: line["shares"][at] for line in chart["beside"]},
     }
 
 
-def _shares(found: Sequence[Best | None]) -> Shares:
-    return [best.fastest.peak_fraction if best else None for best in found]
+def _shares(found: Sequence[Best | None], peaks: Sequence[str | None]) -> Shares:
+    """The shares of these peaks, by size: a copy has none of arithmetic's."""
+    of_peaks = zip(found, peaks, strict=True)
+    return [best.fastest.peak_fraction if best and best.fastest.peak_of == peak else None for best, peak in of_peaks]
 
 
-def _fastest(first: Best, own: Iterable[Sequence[Best | None]], study: StudySettings, used: Sequence[str]) -> list[str]:
-    """The fastest kernel at the last size, and those that tie with it, those in use first; limits are none of these."""
-    allowed = (one for found in own if (one := found[-1]) and not one.undefined and one.kernel not in study.limits)
+def _fastest(
+    at: int, first: Best, own: Iterable[Sequence[Best | None]], study: StudySettings, used: Sequence[str]
+) -> list[str]:
+    """The fastest kernel at a size, and those that tie with it, those in use first; limits are none of these."""
+    allowed = (one for found in own if (one := found[at]) and not one.undefined and one.kernel not in study.limits)
     tied = (one.kernel for one in allowed if do_tie(one.fastest.time, first.fastest.time))
     return sorted(dict.fromkeys([first.kernel, *tied]), key=lambda name: name not in used)
+
+
+def _names(fastest: Sequence[str]) -> str:
+    """The fastest kernels in the room that there is."""
+    texts = [list_texts(fastest, 2), f"{fastest[0]} and {len(fastest) - 1} more"]
+    return texts[len(texts[0]) > _LETTERS["best"] and len(fastest) > 1]
 
 
 def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -97,8 +131,7 @@ def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mappi
 
     names  the fastest of our kernels there, and those that tie with it
     """
-    tied = [list_texts(names, 2), f"{names[0]} and {len(names) - 1} more"]
-    ends = [("best", tied[len(tied[0]) > _LETTERS["best"] and len(names) > 1], own[names[0]][-1])]
+    ends = [("best", _names(names), own[names[0]][-1])]
     ends += [(line["kind"], line["words"], line["shares"][-1]) for line in lines]
     ends += [("", kernel, shares[-1]) for kernel, shares in own.items() if kernel not in names]
     shown: list[dict[str, Any]] = []
@@ -116,47 +149,29 @@ def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mappi
     return shown
 
 
-def _places(study: StudySettings, points: Sequence[Mapping[str, Any]], kinds: Sequence[str | None]) -> dict[str, Any]:
-    """Where sizes stand, as in figures: sizes that differ on the last axis alone are neighbours.
+def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Where sizes stand, as in figures; {} where they are on several axes, or have no order that a line could follow.
 
     places       from 0 to 1
-    labels       the value on the last axis that varies, whose title is `across`: its `words`, its `place`, and
-                 whether it `is_near` to one that a line joins
-    groups       the same for the other axes, of neighbours that are equal on these; none if there is one group
-    runs, apart  the numbers of sizes that each line joins, and of those that none does
-
-    kinds  of the peak at each size: no line joins shares of two
+    labels       of each: its `words`, its `place`, and whether it `is_near` to one that a line joins
+    across       the axis' title
+    runs, apart  the numbers of sizes that a line joins, and of those that none does
     """
     axes = [axis for axis in size_axes(study) if len({point[axis] for point in points}) > 1]
-    inner = next((group for group in study.tied if axes and axes[-1] in group), axes[-1:])
-    outer = [axis for axis in axes if axis not in inner]
-    groups = [[*group] for _, group in groupby(range(len(points)), lambda at: [points[at][axis] for axis in outer])]
-    places: list[float] = []
-    runs, apart, near, named = [], [], set[int](), []
-    for group in groups:
-        at, joins = places_of([points[number][inner[-1]] for number in group] if inner else [""], len(inner) > 1)
-        start, length = (places[-1] + 1 if places else 0.0), at[-1] - at[0] or 1.0
-        places += [start + (place - at[0]) / length * (len(at) - 1) for place in at]
-        run = [number for number, joined in zip(group, joins, strict=True) if joined]
-        near |= {number for number in group if len(run) > 1 and number not in run}
-        of_peaks = [[*same] for _, same in groupby(run, kinds.__getitem__)]
-        runs += [same for same in of_peaks if len(same) > 1]
-        apart += sorted({*group}.difference(*(same for same in of_peaks if len(same) > 1)))
-        named.append((size_words({axis: points[group[0]][axis] for axis in outer}), (start + places[-1]) / 2))
-    wide = places[-1] if places and places[-1] else 1.0
+    if len(axes) != 1:
+        return {}
+    values = [point[axes[0]] for point in points]
+    places, joined = places_of(values, any(axes[0] in group for group in study.tied))
+    if not any(joined):
+        return {}
+    places = [(place - places[0]) / (places[-1] - places[0]) for place in places]
     return {
-        "places": [place / wide for place in places],
+        "places": places,
         "labels": [
-            {"words": _on_axes(inner, point), "place": place / wide, "is_near": number in near}
-            for number, (point, place) in enumerate(zip(points, places, strict=True))
+            {"words": axis_value(axes[0], value), "place": place, "is_near": not of_line}
+            for value, place, of_line in zip(values, places, joined, strict=True)
         ],
-        "across": title_of(inner[0], study.titles) if inner else "",
-        "groups": [{"words": words, "place": place / wide} for words, place in named] if len(named) > 1 else [],
-        "runs": runs,
-        "apart": apart,
+        "across": title_of(axes[0], study.titles),
+        "runs": [[number for number, of_line in enumerate(joined) if of_line]],
+        "apart": [number for number, of_line in enumerate(joined) if not of_line],
     }
-
-
-def _on_axes(axes: Sequence[str], point: Mapping[str, Any]) -> str:
-    """A point's value on an axis, or on several that vary together."""
-    return axis_value(axes[0], point[axes[0]]) if len(axes) == 1 else size_words({axis: point[axis] for axis in axes})
