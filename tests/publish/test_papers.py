@@ -90,8 +90,17 @@ def test_a_comparisons_table_names_both_devices_and_its_intervals_confidence() -
     text = comparison_latex({"same_within": 0.005, "kernels": kernels}, ["an H100", "an H200"])
     assert text.count("Ratio: the time on an H200 over that on an H100,") == 2
     assert "{tab:two-devices-matmul}" in text
-    assert r"{99\% interval}" in text and r"within 0.5\% of 1" in text and r"\texttt{b}" not in text
+    assert r"99\% \\ interval" in text and r"within 0.5\% of 1" in text and r"\texttt{b}" not in text
     assert r"\texttt{a\_b} & 90 & 0.690 & 0.687–0.693 & faster" in text
+
+
+def test_what_to_use_names_ties_with_their_times_and_breaks_lines_between_values_only() -> None:
+    bound, transpose = (
+        as_latex(best_table(recorded(study))).replace("\xa0", " ") for study in ("bandwidth_bound", "transpose")
+    )
+    assert re.search(r"& or 256 × 2 in 512 blocks & \{\} & [\d.]+\(\d+\) & [\d.]+ ", bound)
+    assert r"\texttt{streaming\_sum} \\ 512 × 4 in as many blocks as needed" in bound
+    assert r"or \texttt{several\_rows} \\ tile=32×32 rows=4" in transpose and "or 7 more" in transpose
 
 
 @pytest.mark.skipif(not has_latex(), reason="pdflatex or siunitx is missing")
@@ -174,7 +183,7 @@ def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_non
         [row["bandwidth_gbs"], 100 * row["peak_fraction"], row["speedup"]], abs=0.5
     )
     # The host's sums are another matter, and a mark says which code is undefined.
-    assert "cpu" not in text and "volatile †" in text and "undefined behaviour" in text
+    assert "cpu" not in text and "volatile}\xa0†" in text and "undefined behaviour" in text
     assert r"\texttt{cublas\_matmul} & tf32 & " in latex(recorded("matmul"))
     chosen = replace(data, settings=data.settings.changed(table=["points_run", "speedup"]))
     assert re.search(r"\\texttt\{unrolled\} & 512/8 & \d+ & [\d.]+ ", as_latex(short_text(table, chosen)))

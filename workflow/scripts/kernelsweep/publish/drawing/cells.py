@@ -87,7 +87,9 @@ def name_axes(figure: Figure, across: str, down: str, side_in: float, above_in: 
     width, height = figure.get_size_inches()
     down = down if text_in(down) < height - foot_in else down.partition(" (")[0]
     figure.supxlabel(across, x=(1 + side_in / width) / 2, y=above_in / height, size=TEXT_PT)
-    figure.supylabel(down, x=0.02 / width, y=(1 + foot_in / height) / 2, size=TEXT_PT)
+    # Where panels are low, their title reaches below them.
+    middle = min((height + foot_in) / 2, height - text_in(down) / 2 - 0.02)
+    figure.supylabel(down, x=0.02 / width, y=middle / height, size=TEXT_PT)
 
 
 def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str, marks: Mapping[str, Any]) -> None:

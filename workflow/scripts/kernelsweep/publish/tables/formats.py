@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas
@@ -18,10 +19,11 @@ EMPTY = "–"
 _TIME_DIGITS = 4
 
 # A number, with its uncertainty in the last digits.
-_NUMBER = re.compile(r"-?[\d,]+\.?\d*(\(\d+\))?")
+_NUMBER = re.compile(r"(-?)([\d,]+)\.?(\d*)(?:\((\d+)\))?")
 
-# In LaTeX, a name's letters on a line, and those of a whole line that one column of a paper has room for, shrunk a bit.
-NAME_LETTERS, MOST_LETTERS = 20, 80
+# In LaTeX, the letters on a line of a name that is broken, of a head, and of a head that is not broken; and of a whole
+# line for which one column of a paper has room, shrunk by a tenth. A monospaced letter takes as much as 1.3 others.
+NAME_LETTERS, _HEAD, _SHORT_HEAD, MOST_LETTERS, _MONOSPACED, _GAP = 20, 11, 9, 80, 1.3, 1.5
 
 # LaTeX reads UTF-8, but for exponents.
 _LATEX_SPECIAL = {
@@ -30,7 +32,7 @@ _LATEX_SPECIAL = {
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$"},
 }
 # Lines of a cell, of which the first is on the row's.
-STACK = r"\begin{tabular}[t]{@{}l@{}}"
+_STACK = r"\begin{tabular}[t]{@{}l@{}}"
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 
 
@@ -56,7 +58,7 @@ class TableText:
     marks        in Markdown, each row's footnote numbers, from 1
     notes        the footnotes
     below        more tables, each under a title of its own
-    first        in Markdown, another first column than the kernels
+    first        another first column than the kernels
     rules        in LaTeX, the numbers of the rows above which a rule stands
     """
 
@@ -131,19 +133,24 @@ def as_latex(text: TableText | str) -> str:
     end = "" if text.title.endswith(("?", ".")) else "."
     # A folder of the repository is no reader's of a paper.
     provenance = re.sub(r" \(resources/recordings/[^)]*\)", "", text.provenance)
-    kinds = ["S" if any(map(_NUMBER.fullmatch, column.cells)) and column.right else "l" for column in text.columns]
-    heads = ["kernel", *(f"{{{_cell(column.header, 'l').replace('[t]', '[b]')}}}" for column in text.columns)]
-    kernels = ["\n".join(broken(kernel, NAME_LETTERS, "_")) for kernel in text.kernels]
-    names = [_cell(kernel, "l", r"\texttt{%s}") for kernel in kernels]
-    parts = [kernels, *([column.header, *column.cells] for column in text.columns)]
-    widths = [max(len(line) for cell in part for line in cell.split("\n")) + 2 for part in parts]
-    environment = "table*" if sum(widths) > MOST_LETTERS else "table"
-    cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(text.columns, kinds, strict=True)]
-    names = [r"\midrule " * (number in text.rules) + name for number, name in enumerate(names)]
-    rows = [*map(" & ".join, zip(names, *cells, strict=True))]
+    whole, narrow = (_columns(text, letters) for letters in (MOST_LETTERS, NAME_LETTERS))
+    columns = narrow if _letters(whole) > MOST_LETTERS >= _letters(narrow) else whole
+    environment = "table*" if _letters(columns) > MOST_LETTERS else "table"
+    kinds = [_kind(column) for column in columns]
+    heads = [_cell(column.header, "l").replace("[t]", "[b]") for column in columns]
+    heads = [
+        head.replace("@{}l@", f"@{{}}{kind[0]}@".replace("S", "c")) for head, kind in zip(heads, kinds, strict=True)
+    ]
+    cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(columns, kinds, strict=True)]
+    rows = [*map(" & ".join, zip(*cells, strict=True))]
+    rows = [r"\midrule " * (number in text.rules) + row for number, row in enumerate(rows)]
+    # Rows of several lines need more room between them; one without a first cell belongs to the row above.
+    gap, is_stacked = r" \addlinespace[2pt]", any(_STACK in row for row in rows)
+    rows = [
+        rf"{row} \\{gap * (is_stacked and following != '')}"
+        for row, following in zip(rows, [*cells[0][1:], None], strict=True)
+    ]
     words = [f"{word}: {meaning}" for word, meaning in text.words.items()]
-    # Rows of several lines need more room between them.
-    below = r"\\ \addlinespace[2pt]" if any(STACK in row for row in rows) else r"\\"
     return "\n".join(
         [
             r"% Needs \usepackage{booktabs,graphicx,siunitx}.",
@@ -152,30 +159,63 @@ def as_latex(text: TableText | str) -> str:
             rf"  \caption{{{escape(f'{text.title}{end} {provenance}')}}}",
             rf"  \label{{tab:{label}}}",
             r"  \medskip",
-            r"  \small\setlength{\tabcolsep}{4pt}",
+            r"  \footnotesize\setlength{\tabcolsep}{3pt}",
             r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"  \begin{{tabular}}{{@{{}}l{''.join(kinds)}@{{}}}}",
+            rf"  \begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}",
             r"    \toprule",
-            rf"    {' & '.join(heads)} \\",
+            rf"    {' & '.join(f'{{{head}}}' for head in heads)} \\",
             r"    \midrule",
-            *(f"    {row} {below}" for row in rows),
+            *(f"    {row}" for row in rows),
             r"    \bottomrule",
             r"  \end{tabular}",
             r"  }",
             "",
-            rf"  \smallskip {escape(' '.join([*words, text.explanation]))}",
+            rf"  \smallskip\raggedright {escape(' '.join([*words, text.explanation]))}",
             rf"\end{{{environment}}}",
             "",
         ]
     )
 
 
-def _cell(text: str, kind: str, look: str = "%s") -> str:
-    """A cell, with each line in a look; bare numbers for siunitx."""
-    if kind == "S":
+def _columns(text: TableText, letters: int) -> list[Column]:
+    """A table's columns in LaTeX, with lines of at most so many letters in kernels' names, and heads on lines."""
+    names = ["\n".join(f"`{line}`" for line in broken(kernel, letters, "_")) for kernel in text.kernels]
+    names = [re.sub(r" ([†‡§])`", "`\xa0\\1", name) for name in names]
+    columns = [text.first or Column("kernel", names, right=False), *text.columns]
+    return [replace(column, header=_lines(column.header)) for column in columns]
+
+
+def _lines(header: str) -> str:
+    """A head on lines, with its unit on the last."""
+    parts = [header] if len(header) <= _SHORT_HEAD else header.replace(" (", "\n(").split("\n")
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, _HEAD, break_long_words=False))
+
+
+def _letters(columns: Iterable[Column]) -> float:
+    """The letters on the longest line, with a gap behind each column."""
+    cells = (("\n".join([column.header, *column.cells])).split("\n") for column in columns)
+    return sum(max(map(_width, lines)) + _GAP for lines in cells)
+
+
+def _width(line: str) -> float:
+    return sum(len(part) * (_MONOSPACED if number % 2 else 1) for number, part in enumerate(line.split("`")))
+
+
+def _kind(column: Column) -> str:
+    """A column's kind: of texts, or of numbers, with the room that these need on each side of the point."""
+    found = [number.groups("") for number in map(_NUMBER.fullmatch, column.cells) if number]
+    if not (column.right and found):
+        return "l"
+    sign, whole, places, uncertain = (max(map(len, of)) for of in zip(*found, strict=True))
+    return f"S[table-format={'-' * sign}{whole}.{places}{f'({uncertain})' * (uncertain > 0)}]"
+
+
+def _cell(text: str, kind: str) -> str:
+    """A cell; bare numbers for siunitx."""
+    if kind != "l":
         return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
-    lines = r" \\ ".join(look % escape(line) for line in text.split("\n"))
-    return rf"{STACK}{lines}\end{{tabular}}" if "\n" in text else lines
+    lines = r" \\ ".join(map(escape, text.split("\n")))
+    return rf"{_STACK}{lines}\end{{tabular}}" if "\n" in text else lines
 
 
 def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:
@@ -192,8 +232,9 @@ def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:
 
 
 def escape(text: str) -> str:
-    """A text for LaTeX: the characters that tables use, in ASCII."""
-    escaped = "".join(_LATEX_SPECIAL.get(character, character) for character in text.replace("`", ""))
+    """A text for LaTeX: the characters that tables use, in ASCII; monospaced between `backticks`."""
+    escaped = "".join(_LATEX_SPECIAL.get(character, character) for character in text)
+    escaped = re.sub("`([^`]*)`", r"\\texttt{\1}", escaped)
     return re.sub(
         f"[{''.join(_SUPERSCRIPTS)}]+",
         lambda match: rf"\textsuperscript{{{''.join(_SUPERSCRIPTS[digit] for digit in match[0])}}}",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -12,8 +13,8 @@ import pandas
 
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.errors import check_known
-from kernelsweep.judge.best.best_words import chosen_text, sizes_text, some_of, tied_text
-from kernelsweep.judge.best.find import LITTLE, reference_uses
+from kernelsweep.judge.best.best_words import chosen_text, sizes_text, some_of
+from kernelsweep.judge.best.find import LITTLE, Use, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
 from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.judge.data.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
@@ -35,9 +36,10 @@ from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, decimal
 from kernelsweep.publish.tables.published_text import PublishedColumn, published_tables
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW, published_columns
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
+from kernelsweep.study.settings import StudySettings
 
-# The letters a line of a narrow column, and of a wide one, for texts of more than so many lines of a narrow one.
-_NARROW, _WIDE, _MOST_LINES = 12, 30, 3
+# In LaTeX, the letters on a line of sizes, of a configuration, and of one with its kernel.
+_SIZES, _CONFIGURATION, _USE = 18, 36, 30
 
 NO_TIMES_OF_OURS = "The emulator has no times."
 
@@ -370,8 +372,8 @@ def counters_table(data: StudyData) -> TableText | str:
     if not (counters := _counters(data)):
         return "No counters were collected for this study."
     (table,) = counters
-    columns = [replace(column, header=_narrow(column.header)) for column in table.columns]
-    return replace(table, title=_paper_title(data, "counters"), columns=columns)
+    provenance = f"{data.device['name']}, {table.provenance}"
+    return replace(table, title=_paper_title(data, "counters"), provenance=provenance)
 
 
 def _paper_title(data: StudyData, what: str) -> str:
@@ -384,47 +386,77 @@ def best_table(data: StudyData) -> TableText | str:
     """What to use, a row by range of sizes as on the page, for a column of a paper; or why there is none."""
     if not data.has_times or data.compares_outputs:
         return _why_no_times(data)
-    uses = reference_uses(data)
-    rows = [pandas.Series({"status": "ok", **asdict(use.configuration)}) for use in uses]
-    ties = [_narrow(tied_text(use, data.settings, _MOST_TIES)) for use in uses]
+    if not (uses := reference_uses(data)):
+        return "No configuration has a time."
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
-    rules = [number for number in range(1, len(uses)) if uses[number].everywhere != uses[number - 1].everywhere]
-    which = f"Use the row for all sizes or, where that loses more than {LITTLE:.0%}, the row of that size. "
+    rows, rules, last = list[tuple[str, ...]](), list[int](), uses[0]
+    for use in uses:
+        rules += [len(rows)] * (use.everywhere != last.everywhere)
+        last = use
+        rows += _use_rows(use, data.settings)
+    texts = [
+        f"Use the row for all sizes or, where that loses more than {LITTLE:.0%}, the row of that size." * bool(rules),
+        "Or: as fast at each of the sizes." * any(use.ties for use in uses),
+        "512 × 8: block size × unroll." * any("unroll" in use.configuration.parameters for use in uses),
+        "Loses: at its worst size this much slower than our fastest. Times: at the largest of the sizes;"
+        " in brackets: 95% interval of the last digits.",
+    ]
+    heads = {"sizes": False, "use": False, "loses (%)": True, "time (µs)": True, "of peak (%)": True}
+    columns = zip(heads.items(), zip(*rows, strict=True), strict=True)
+    first, *others = (Column(head, cells, right) for (head, right), cells in columns)
     return TableText(
         title=_paper_title(data, "what to use"),
         provenance=f"{data.device['name']}, {where}.",
-        kernels=[use.kernel for use in uses],
-        columns=[
-            Column("sizes", [_narrow(sizes_text(use, data.settings)) for use in uses], right=False),
-            Column("configuration", [_narrow(chosen_text(use, data.settings) or EMPTY) for use in uses], right=False),
-            Column("loses (%)", [f"{100 * use.worst:.1f}" for use in uses]),
-            Column("time (µs)", [_uncertain_time(row) for row in rows]),
-            Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
-            *([Column("as fast", ties, right=False)] if any(ties) else []),
-        ],
+        kernels=(),
+        first=first,
+        columns=others,
         rules=rules,
-        explanation=f"{which * bool(rules)}Loses: at its worst size this much slower than our fastest. Times: at"
-        " the largest of the sizes; in brackets: 95% interval of the last digits.",
+        explanation=" ".join(filter(None, texts)),
     )
 
 
-def _narrow(words: str) -> str:
-    """Words on lines for a column of a paper."""
-    letters = _NARROW if len(words) <= _MOST_LINES * _NARROW else _WIDE
-    return "\n".join(textwrap.wrap(words, letters, break_long_words=False))
+def _use_rows(use: Use, study: StudySettings) -> list[tuple[str, ...]]:
+    """What to use, and its ties without sizes and losses: sizes, use, loss, time and share of the peak."""
+    rows = []
+    for tie in (None, *use.ties[:_MOST_TIES]):
+        one = tie or use
+        kernel = "or " * bool(tie) + f"`{one.kernel}`" * (not tie or tie.kernel != use.kernel)
+        configuration = chosen_text(one, study)
+        # A line breaks between values only.
+        values = [word.replace(" ", "\xa0") for word in re.split(r" (?=in |\w+=)", configuration)]
+        text = f"{kernel} {configuration}".strip().replace("  ", " ")
+        if len(text) > _USE:
+            lines = textwrap.wrap(" ".join(values), _CONFIGURATION, break_long_words=False)
+            text = "\n".join([kernel, *lines] if "`" in kernel else [kernel + lines[0], *lines[1:]])
+        rows.append(
+            (
+                "" if tie else "\n".join(textwrap.wrap(sizes_text(use, study), _SIZES)),
+                text,
+                "" if tie else f"{100 * use.worst:.1f}",
+                _uncertain_time({"status": "ok", **asdict(one.configuration)}),
+                *numbers([100 * (one.configuration.peak_fraction or math.nan)], 1),
+            )
+        )
+    more = len(use.ties) - _MOST_TIES
+    return [*rows, *[("", f"or {more} more", "", "", "")] * (more > 0)]
 
 
 def _configuration(row: pandas.Series[Any], axes: Sequence[str]) -> str:
     return "/".join(axis_value(axis, row[axis]) for axis in axes if not pandas.isna(row[axis])) or EMPTY
 
 
-def _uncertain_time(row: pandas.Series[Any]) -> str:
-    if pandas.isna(row["time_us"]):
+def _uncertain_time(row: Mapping[str, Any] | pandas.Series[Any]) -> str:
+    """A time, and behind it the longer part of its interval, of two digits; rounded, it still covers the interval."""
+    if pandas.isna(time := row["time_us"]):
         return str(row["status"]).replace("_", " ")
-    time = four_digits(row["time_us"]).replace(",", "")
-    side = max(row["time_us"] - row["time_low_us"], row["time_high_us"] - row["time_us"])
-    # Rounded up, so that it covers the interval; not by the last bit of a binary fraction.
-    return f"{time}({math.ceil(round(side * 10 ** len(time.partition('.')[2]), 6))})"
+    for places in range(decimals(time), -1, -1):
+        shown = f"{time:.{places}f}"
+        side = max(float(shown) - row["time_low_us"], row["time_high_us"] - float(shown))
+        # Not by the last bit of a binary fraction.
+        digits = math.ceil(round(side * 10**places, 6))
+        if digits < 100:
+            break
+    return f"{shown}({digits})"
 
 
 def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
