@@ -607,10 +607,11 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
 
 
 def test_what_changed_since_a_point_was_right_names_the_files(tmp_path: Path) -> None:
-    # Pins: an older edit of the kernel, after which the point was right, told in place of that of the problem.
+    # Pins: an older edit of the kernel, after which the point was right, told in place of that of the problem; an
+    # address in a comment of the kernel's told in place of its file.
     point, store = {"n": 8, "cache": "hot"}, UnitStore(tmp_path)
     for source in ("old", "new"):
-        store.keep_text(source, f"// kernels/own/own.cu\n{source};\n")
+        store.keep_text(source, f"// kernels/own/own.cu\n// See\n// http://example.org/own.pdf\n{source};\n")
 
     def version(binary: str, problem: str) -> dict[str, Any]:
         told = {"binary": binary, "problem": {"file": "kernels/own/problem.py"}, "problem_files": problem}
@@ -628,7 +629,7 @@ def test_what_changed_since_a_point_was_right_names_the_files(tmp_path: Path) ->
         known = {"study": "own", "kernel": "own", "source_sha256": source, "identity_sha256": identity_sha256(of)}
         return since_right({**point_columns(point), **known}, tmp_path, store)
 
-    of_problem, of_kernel = "@@ kernels/own/problem.py @@", ["@@ kernels/own/own.cu:1 @@", "-new;", "+old;"]
+    of_problem, of_kernel = "@@ kernels/own/problem.py @@", ["@@ kernels/own/own.cu:3 @@", "-new;", "+old;"]
     assert since("b", "q", "new") == [of_problem]
     assert since("c", "p", "old") == of_kernel
     assert since("c", "q", "old") == [of_problem, *of_kernel]

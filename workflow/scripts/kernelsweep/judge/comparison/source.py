@@ -16,7 +16,7 @@ from kernelsweep.sweep.journal import journals_of
 # A difference shows this many lines and counts the others.
 _MOST_LINES = 300
 
-# What source_text() puts above each file.
+# What source_text() puts above each file. Within a comment of several lines it is a word of the file's own.
 _FILE = re.compile(r"// (\S+\.\w+)")
 
 
@@ -42,7 +42,7 @@ def difference(before: Sequence[str], after: Sequence[str], context: int = 3) ->
 def _place(lines: Sequence[str], index: int) -> str:
     """A line of a text, from 0, as `axpy/axpy.cu:26`; in a text without names of files, `line 26`."""
     for above in range(min(index, len(lines) - 1), -1, -1):
-        if found := _FILE.fullmatch(lines[above]):
+        if (found := _FILE.fullmatch(lines[above])) and not (above and lines[above - 1].startswith("//")):
             return f"{found[1]}:{max(1, index - above)}"
     return f"line {index + 1}"
 
