@@ -222,6 +222,29 @@ def reference(data, n):
     assert judged(instance, partials=partials) == f"sum: expected {partials[7]}, found {partials[7] + 1}"
 
 
+def test_a_kernel_that_finds_too_few_is_wrong_and_its_problem_is_not(read: Callable[..., Problem]) -> None:
+    text = """
+import numpy as np
+
+def inputs(random):
+    return {"x": np.arange(9, dtype=np.int32)}
+
+def outputs():
+    return {"places": (9, np.int32, -1)}
+
+def result(places):
+    return {"found": np.sort(places[places >= 0])}
+
+def reference(x):
+    return {"found": x[x % 2 == 1]}
+"""
+    instance = instance_of(read(text), {}, 1)
+    places = np.full(9, -1, np.int32)
+    assert judged(instance, places=places) == "found: expected 4 elements, found 0"
+    places[[7, 0, 3, 4]] = [1, 3, 5, 7]
+    assert judged(instance, places=places) is None
+
+
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 
 

@@ -325,7 +325,7 @@ class FileInstance:
         bounds = self.bounds(depth)
         mistake = self.difference(compared, bounds)
         output = _in_words(compared)
-        bounded = {name: array for name, array in compared.items() if name in bounds}
+        bounded = {name: of for name, of in compared.items() if name in bounds and of.size == self.expected[name].size}
         shares = [error_share(array.elements, self.expected[name], bounds[name]) for name, array in bounded.items()]
         if mistake:
             largest = max(shares, default=0.0)
@@ -343,21 +343,25 @@ class FileInstance:
         """How values differ from the reference, in a sentence, or None if they are right. Raises UserError."""
         self._check_names_and_shapes(compared)
         for name, array in compared.items():
+            if array.size != self.expected[name].size:
+                return f"{name}: expected {self.expected[name].size:,} elements, found {array.size:,}"
             sentence = difference(name, array.elements, self.expected[name], bounds.get(name), array.shape)
             if sentence:
                 return sentence
         return None
 
     def _check_names_and_shapes(self, compared: Mapping[str, ArrayValue]) -> None:
-        """Raise UserError unless the reference has what is compared with it."""
-        by = self.functions["result" if "result" in self.functions else "outputs"].name
+        """Raise UserError unless the reference has what is compared with it. How much there is, `result` decides."""
+        has_result = "result" in self.functions
+        by = self.functions["result" if has_result else "outputs"].name
         reference = self.functions["reference"].shown
         if {*compared} != {*self.expected}:
             told = [", ".join(names) or "nothing" for names in (self.expected, compared)]
             raise UserError(f"{reference} returns {told[0]}. {by} returns {told[1]}.")
         for name, array in compared.items():
             shape = self.expected[name].shape
-            if shape != array.shape and not self.expected[name].size == array.size == 1:
+            is_count = has_result and len(shape) == len(array.shape) > 0
+            if shape != array.shape and not is_count and not self.expected[name].size == array.size == 1:
                 raise UserError(f"{reference} gives {name} the shape {shape}. {by} gives it {array.shape}.")
 
     def _compared(self, found: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ArrayValue]:
