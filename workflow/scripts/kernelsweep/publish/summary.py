@@ -84,7 +84,7 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
     """The reasons for which a run must not end well although no point failed: nothing was run."""
     return [
         *(
-            f"study {study}: no point was run, so nothing was shown to be right. The section Skipped says why."
+            f"study {study}: no point was run, so nothing was shown to be right. Its summary.md says why."
             for study in studies_not_run(counted, planned)
         ),
         *(
