@@ -40,7 +40,7 @@ def normalised(x: Any) -> Any:
 
 def formula(x: Any, of: Any) -> Any:
     square = x * x
-    return of.sqrt(1 / (square + 1)) - of.exp(x * 0.5) * of.log(square + 2)
+    return of.sqrt(1 / (square + 1)) - of.exp(x * 0.5) * of.log(square + 2) * of.tanh(x)
 
 
 CASES: dict[str, tuple[Any, Any]] = {

@@ -47,7 +47,7 @@ _FORMATS = {
 }
 # The maximum errors of CUDA's functions in float32 and float64, in units in the last place of the correctly rounded
 # result [CUDA].
-_ULPS = {"exp": (2, 1), "log": (1, 1), "sqrt": (0, 0), "rsqrt": (2, 1), "erfc": (4, 5)}
+_ULPS = {"exp": (2, 1), "log": (1, 1), "sqrt": (0, 0), "rsqrt": (2, 1), "tanh": (2, 2), "erfc": (4, 5)}
 
 
 # log(erfc(x) exp(x^2) / t) as a polynomial of t = 1 / (1 + x / 2), for x from 0 on, with a relative error of erfc below
@@ -324,6 +324,11 @@ class Computed:
         value = 1 / np.sqrt(self._positive())
         error = 1 / np.sqrt(self.value - self.error) - value
         return self._rounded(value, error, _share("rsqrt", self.dtype, ulps))
+
+    def tanh(self, ulps: float | None = None) -> Computed:
+        """The hyperbolic tangent, as CUDA's tanhf or tanh has it, or one whose maximum error is `ulps`."""
+        least = np.tanh(np.maximum(abs(self.value) - self.error, 0))
+        return self._rounded(np.tanh(self.value), self.error * (1 - least**2), _share("tanh", self.dtype, ulps))
 
     def erfc(self, ulps: float | None = None) -> Computed:
         """The complementary error function, as CUDA's erfcf or erfc has it, or one whose maximum error is `ulps`."""
