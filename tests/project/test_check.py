@@ -387,6 +387,21 @@ def test_shifts_arrays_of_arguments_branches_and_folders_above_are_read(tmp_path
     assert every.right and every.guessed["real *y"].startswith("written; n elements"), every
 
 
+def test_what_follows_from_the_block_is_no_size_and_a_part_of_a_block_has_one(tmp_path: Path) -> None:
+    # A block's elements, and the bytes for them, were taken for sizes of any value: right kernels were out of bounds.
+    (file := tmp_path / "parts.cu").write_text(
+        "__global__ void parts(int *y, const int *x, int n, int each) {\n    extern __shared__ int part[];\n"
+        "    int i = blockIdx.x * each + threadIdx.x;\n    if (i < n) part[threadIdx.x] = x[i];\n"
+        "    __syncthreads();\n    if (i < n) y[i] = part[each - 1 - threadIdx.x];\n}\n"
+        "void host(int *y, int *x, int n) {\n    int threads = 64;\n    int each = threads;\n"
+        "    int blocks = n / each;\n    if (n % each != 0)\n        blocks += 1;\n"
+        "    parts<<<blocks, threads, each * sizeof(int)>>>(y, x, n, each);\n}\n"
+    )
+    result = checked(file, "parts")
+    assert result.guessed["int each"] == "64" and "n + 64 - 1" in result.guessed["launch"], result
+    assert [one.lines[0][0] for one in result.findings] == ["parts.cu:6"] and "nothing has" in repr(result), result
+
+
 def test_a_line_is_the_kernels_where_a_halfs_conversion_reads(tmp_path: Path) -> None:
     (file := tmp_path / "dot.cu").write_text(
         "#include <cuda_fp16.h>\n"

@@ -165,10 +165,12 @@ class HostCode:
 
         arguments  the launch's text for each of these parameters
         """
+        of_block = {*WORD.findall(launch.block)}
         for name, text in arguments.items():
             text = re.sub(r"\s*(?:\.|->)\s*", ".", _CAST.sub("", text).strip("() "))
             loop = re.findall(rf"\bfor\s*\([^;]*\b{re.escape(text)}\s*=\s*(\d+)\s*;", self.text[: launch.place])
-            if re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", text) and not self._has_own_value(text, launch.place):
+            is_name = bool(re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", text))
+            if is_name and not (self._has_own_value(text, launch.place) or self._follows(text, of_block, launch.place)):
                 self.names.setdefault(text, loop[-1] if loop else name)
         values = {}
         for name, text in arguments.items():
@@ -201,6 +203,11 @@ class HostCode:
     def has_value(self, name: str, place: int) -> bool:
         """Whether the host gives a name, or the structure that it is a member of, some value before a place."""
         return bool(self._value(name, place) or re.search(rf"\bdim3\s+{name.rpartition('_')[0]}\b", self.text))
+
+    def _follows(self, name: str, others: set[str], place: int, depth: int = 5) -> bool:
+        """Whether the host computes a name's value of others', such as the block's, perhaps in several steps."""
+        words = {*WORD.findall(self._value(name, place))}
+        return bool(words & others) or any(depth and self._follows(word, others, place, depth - 1) for word in words)
 
     def _has_own_value(self, name: str, place: int) -> bool:
         """Whether a name's value follows from others, or is a macro's that the device's code has as well."""
@@ -326,6 +333,10 @@ class HostCode:
         for value in (*defined[-1:], *assigned[-1:]):
             first = split_list(value)[0]
             if not {name, *_OF_DEVICE} & {*WORD.findall(first)}:
+                counted = rf"\bif\s*\([^;{{}}]*%[^;{{}}]*\)\s*\{{?\s*(?:{name}\s*(?:\+=\s*1|\+\+)|\+\+\s*{name})\s*;"
+                divided = re.fullmatch(r"(.+)/\s*(\w+|\([^()]*\))\s*", first)
+                if divided and re.search(counted, self.text[:place]):  # One more for the rest.
+                    return f"({divided[1]} + {divided[2]} - 1) / {divided[2]}"
                 return first
         return ""
 
