@@ -6,10 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from textwrap import dedent, fill
+from itertools import zip_longest
+from textwrap import dedent, wrap
 from typing import Any
-
-from tabulate import SEPARATING_LINE, tabulate
 
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
@@ -26,12 +25,13 @@ from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
 
-_HEADS = ("study", "sizes", "use", "loses", "of peak")
+_HEADS = ("study", "sizes", "use", "", "loses", "of peak")
 _LOSES = "  loses: at most so much slower than our fastest, without libraries, limits and undefined behaviour. "
 _LOSES += f"Below {LITTLE:.0%} doesn't matter."
+_OF_PEAK = "  of peak: of the memory's, or of the named arithmetic's, whichever is nearer."
 
-# Characters of the terminal's columns with names and sizes, and of those with numbers and all gaps.
-_WIDEST, _NUMBERS = (18, 18), 22
+# The least characters of the terminal's column with sizes that have more.
+_SIZES = 18
 # The terminal shows this many failed kernels, and of each so many lines that changed.
 _LISTED_KERNELS, _LISTED_LINES = 10, 6
 
@@ -209,48 +209,74 @@ def status_text(
 
 
 def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
-    """A table of what to use, by study."""
-    rows: list[tuple[str, ...]] = []
-    more, notes = False, []
-    for study in studies:
-        for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
-            more |= row["has_better"]
-            sizes, words = row["sizes"] + "*" * row["has_better"], f"{row['kernel']} {row['configuration']}".strip()
-            sizes = sizes.replace("; ", ";\n") if len(sizes) > _WIDEST[1] else sizes
-            # Sizes of several lines are told apart by an empty one.
-            rows += [(SEPARATING_LINE, "", "", "", "")] * (
-                number > 0 and len(max(sizes, rows[-1][1], key=len)) > _WIDEST[1]
-            )
-            rows.append(("" if number else study.study, sizes, words, row["loses"], row["of_peak"]))
-    if not rows:
+    """A table of what to use, by study, and notes on it."""
+    of_rows = [(study, row) for study in studies for row in study.uses if not row["is_refined"]]
+    if not of_rows:
         return []
-    longest = [max(len(line) for row in rows for line in [*row[place].splitlines(), ""]) for place in (0, 1)]
-    widest = [*_WIDEST, COLUMNS - sum(map(min, _WIDEST, longest)) - _NUMBERS, None, None]
-    cells = [
-        [_filled(cell, most) if most else cell for cell, most in zip(row, widest, strict=True)]
-        for row in [_HEADS, *rows]
-    ]
-    sides = ("left", "left", "left", "right", "right")
-    table = tabulate(cells, tablefmt="plain", colalign=sides, disable_numparse=True)
-    lines = [f"  {line}".rstrip() for line in table.replace("\xa0", " ").splitlines()]
-    searched = [study.study for study in studies if study.uses and study.settings.search]
-    notes += ["* Some sizes have a better one: see the page."] if more else []
-    nearer = [one.study for one in studies if any(row["peak_of"] not in (None, "memory") for row in one.uses)]
-    notes += [f"Of arithmetic's peak where that is nearer: {', '.join(nearer)}."] if nearer else []
+    notes = ["* Some sizes have a better choice: see the page."] if any(row["has_better"] for _, row in of_rows) else []
+    kinds = dict.fromkeys(row["arithmetic"] for _, row in of_rows if row["arithmetic"])
+    notes += [f"{kind} may round more than the first kernel's arithmetic, so it has rows of its own." for kind in kinds]
     of_kind = grouped((one for one in studies if one.uses and one.kind), lambda one: one.kind)
-    notes += [f"For {kind} only: {', '.join(one.study for one in of)}." for kind, of in of_kind.items()]
+    shown = [f"{list_texts([one.study for one in of], len(of))} for {kind}" for kind, of in of_kind.items()]
+    notes += [f"Shown here: {'; '.join(shown)}. best.json has the others."] if shown else []
+    searched = [study.study for study in studies if study.uses and study.settings.search]
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
-    return ["", *lines, *(fitted(f"  {note}") for note in notes)]
+    has_peaks = _has_peaks(studies)
+    rows = [
+        (
+            study.study,
+            (row["sizes"] if "," in row["sizes"] else row["sizes"].replace("; ", ", ")) + "*" * row["has_better"],
+            row["kernel"],
+            row["configuration"],
+            row["loses"],
+            f"{row['of_peak']} {row['peak_of'] or ''}".strip() if has_peaks else row["of_peak"],
+        )
+        for study, row in of_rows
+    ]
+    return ["", *_table(rows), *(fitted(f"  {note}") for note in notes)]
 
 
-def _filled(cell: str, most: int) -> str:
-    """A cell in lines of at most so many characters; a kernel whose configuration doesn't fit has a line of its own.
+def _has_peaks(studies: Sequence[StudyAnswer]) -> bool:
+    """Whether a share is of another peak than the memory's."""
+    return any(row["peak_of"] not in (None, "memory") for study in studies for row in study.uses)
 
-    Not by tabulate's maxcolwidths, which takes "1,000" for a number that it can't read.
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of _HEADS in lines of COLUMNS, as few as there can be; sizes that are longer than _SIZES may be broken."""
+    most = max(len(row[1]) for row in [_HEADS, *rows])
+    tables = [_lines(rows, sizes) for sizes in range(most, min(most, _SIZES) - 1, -1)]
+    return min(tables, key=lambda lines: (max(map(len, lines)) > COLUMNS, len(lines)))
+
+
+def _lines(rows: Sequence[Sequence[str]], sizes: int) -> list[str]:
+    """The table with so many characters of sizes. A configuration that has no room beside its kernel is below it.
+
+    Studies are headings where their column would leave the others too little room.
     """
-    lines = [line if len(line) <= most else line.replace(" ", "\n\xa0\xa0", 1) for line in cell.splitlines()]
-    parts = "\n".join(lines).splitlines()
-    return "\n".join(fill(part, most, subsequent_indent="  ", break_long_words=False) for part in parts)
+    names, _, kernels, _, *numbers = (max(map(len, column)) for column in zip(_HEADS, *rows, strict=True))
+    room = COLUMNS - sum(numbers) - 2 * len(_HEADS[1:])
+    are_headings = names + min(sizes, _SIZES) + kernels > room
+    names = 0 if are_headings else names
+    whole = [" ".join(row[2:4]).strip() for row in rows]
+    firsts = [text if names + sizes + len(text) <= room else row[2] for text, row in zip(whole, rows, strict=True)]
+    widths = [names, sizes, max(map(len, firsts))]
+
+    def line(*cells: str) -> str:
+        texts = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=False)]
+        texts += [f"{cell:>{width}}" for cell, width in zip(cells[3:], numbers, strict=False)]
+        return f"  {'  '.join(texts)}".rstrip()
+
+    lines, last = [line("" if are_headings else _HEADS[0], *_HEADS[1:3], *_HEADS[4:])], ""
+    for (study, size, _, configuration, *cells), first, text in zip(rows, firsts, whole, strict=True):
+        name, last = "" if study == last else study, study
+        if are_headings and name:
+            lines.append(f"  {name}")
+        parts = [size] if len(size) <= sizes else size.replace("; ", ";\n").split("\n")
+        parts = [piece for part in parts for piece in wrap(part, sizes, subsequent_indent="  ")]
+        below = [] if first == text else wrap(configuration, COLUMNS - sum(widths[:2]) - 8, break_on_hyphens=False)
+        lines.append(line("" if are_headings else name, parts[0], first, *cells))
+        lines += [line("", *pair) for pair in zip_longest(parts[1:], [f"  {one}" for one in below], fillvalue="")]
+    return lines
 
 
 def run_answer(
@@ -273,6 +299,7 @@ def run_answer(
     text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
+    text += f"\n\n{fitted(_OF_PEAK)}" if _has_peaks(studies) else ""
     shown = {one.kernel.partition("/")[::2]: one for one in failed[:_LISTED_KERNELS]}
     told = replace(counted, first_failed={of: rows for of, rows in counted.first_failed.items() if of in shown})
     errors = [*incomplete]

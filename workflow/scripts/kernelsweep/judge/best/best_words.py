@@ -79,6 +79,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     Of more than MOST_ROWS, neighbours of one kernel are one row, with the configuration at the largest size.
 
     everywhere     whether the row is for all sizes; has_better: and others refine it; is_refined: it is one of these
+    arithmetic     what is not the first kernel's; "" for that
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
                    of `smaller` sizes, if they are others
     loses          at most, and on `average`
@@ -99,6 +100,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "has_better": use.everywhere and use.kind in refined,
             "is_refined": not use.everywhere and use.kind in refined,
             "sizes": sizes_text(use, study),
+            "arithmetic": use.kind.get("arithmetic", ""),
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
             + (f" at {sizes_text(last, study)}; {len(others)} others at smaller sizes" if others else ""),
