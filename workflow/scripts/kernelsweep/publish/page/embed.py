@@ -13,6 +13,8 @@ from kernelsweep.publish.drawing.figure_formats import narrow_name
 from kernelsweep.publish.drawing.palette import shapes_on_page, texts_on_page
 
 _SUFFIXES = (".svg", ".png", ".pdf")
+# A printed page is 1.4 times as high as wide; words stand above and below a picture.
+_TALL = 0.6
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,12 @@ class Figure:
     drawing: str
     narrow: str
     files: Sequence[Link]
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether the picture takes half a printed page."""
+        box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', self.drawing)
+        return box is not None and float(box[2]) > _TALL * float(box[1])
 
 
 def embed(path: Path, title: str, base: Path, texts: Mapping[str, str]) -> Figure:
