@@ -27,10 +27,13 @@ with logged(snakemake):
     day = read_json(inputs.environment[0])["measured"][:10] if is_new else ""
 
     timed = status["right"] if has_times(device) else 0
+    # Each kernel of such a study does other work: its times say nothing.
+    of_outputs = [name for name, study in studies.items() if study["compares"] == "outputs"]
     points = {}
     if 0 < timed <= MOST_POINTS:
         rows = (row for path in inputs.measurements for row in each_row(path))
-        answered = {name: study | {"uses": status["studies"][name]["uses"]} for name, study in studies.items()}
+        uses = {name: status["studies"][name]["uses"] for name in studies if name not in of_outputs}
+        answered = {name: studies[name] | {"uses": of_study} for name, of_study in uses.items()}
         points = explorer_data(answered, rows)
 
     # One file, or the folder of one file a kernel.
@@ -60,6 +63,7 @@ with logged(snakemake):
         studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],
         chapters=chapters,
         points=points,
+        of_outputs=of_outputs,
         left_out=timed if timed > MOST_POINTS else 0,
         files=[link(file, base) for file in files],
         words=html(Path(inputs.glossary), "words", "the words", base),

@@ -48,7 +48,7 @@ def draw_cells(
     """Cells that are coloured and annotated, hatched with a status's letter, or grey where the sweep has none.
 
     cells         a row for each: the numbers of its row and its column, `down` and `across`; `shown`, its number, NaN
-                  without one, and `shade`, that of its colour; its `status`; whether it `is_outlined`
+                  without one, and `shade`, that of its colour; its `status`; whether it `is_outlined`, or throttled
     down, across  how many rows and columns there are
     digits        the format of a number; "" for cells that are only coloured
     """
@@ -58,7 +58,11 @@ def draw_cells(
     look: Any = {"cmap": colours.cmap, "norm": colours.norm, "linecolor": palette.WHITE, "linewidths": 0.5}
     # A panel may have no number. The norm has the limits; seaborn would look for its own.
     look |= {"vmin": colours.norm.vmin, "vmax": colours.norm.vmax}
-    words: Any = {"annot": numbers if digits else False, "fmt": digits}
+    texts = numpy.full((down, across), "", dtype=object)
+    texts[cells["down"], cells["across"]] = [
+        f"{cell.shown:{digits}}{'*' * bool(cell.is_hollow)}" for cell in cells.itertuples()
+    ]
+    words: Any = {"annot": texts if digits else False, "fmt": ""}
     words |= {"annot_kws": {"color": palette.INK, "va": "center_baseline"}}
     nothing: Any = dict.fromkeys(("cbar", "xticklabels", "yticklabels"), False)
     seaborn.heatmap(shades, mask=numpy.isnan(numbers), ax=axes, **look, **words, **nothing)

@@ -64,6 +64,7 @@
     return { value, low: value * Math.exp(-below), high: value * Math.exp(above) };
   }
 
+  const isThrottled = ({ point }) => study.remarks[study.flags[point]].split(" ").includes("throttled");
   const doTie = (one, other) => ratio(one, other).low <= 1 && ratio(other, one).low <= 1;
 
   // The axes that a view draws. All others have one value, or the best is taken; but an axis follows the one that it is
@@ -285,8 +286,11 @@
     const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
     const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
     const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
+    const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
+    const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
+    const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, the GPU's clock was held back.` : "";
     count.textContent = points.length
-      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${undrawn}`
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${empty}${throttled}${undrawn}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
     section.dataset.ready = performance.now();
@@ -370,7 +374,7 @@
       }
       if (onLine.length) group.append("path").attr("class", "line").attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
       group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
-      group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
+      group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
     if (!isDotted) endLabels(area, marks);
@@ -412,7 +416,7 @@
     const digits = d3.format(`,.${Math.max(decimals(isTime ? least : most) - 1, (isTime ? least : most) <= 100 ? 1 : 0)}f`);
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
     if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
-      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point])), isNamed ? -4 : 4, marks]];
+      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point]) + "*".repeat(isThrottled({ point }))), isNamed ? -4 : 4, marks]];
       if (isNamed) lines.push([nameIn, 12, marks.filter(({ point }) => firsts.has(point))]);
       for (const [text, down, named] of lines) {
         svg.append("g").attr("class", "cells").selectAll("text").data(named).enter().append("text").attr("text-anchor", "middle")

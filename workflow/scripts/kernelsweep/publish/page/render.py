@@ -40,17 +40,19 @@ class Section:
     undrawn: Sequence[str] = ()
 
 
-def render(title: str, points: Mapping[str, Any], **values: Any) -> str:
+def render(title: str, points: Mapping[str, Any], of_outputs: Sequence[str] = (), **values: Any) -> str:
     """The page as HTML.
 
-    points  the timed points by study, for the explorer (explorer.py)
-    values  what template.html names besides, such as `answers`, `studies` and `chapters`
+    points      the timed points by study, for the explorer (explorer.py)
+    of_outputs  studies of outputs, which the explorer doesn't have
+    values      what template.html names besides, such as `answers`, `studies` and `chapters`
     """
     page = html_text(
         "page/template.html",
         title,
         [_beside("script.js"), *_explorer_scripts(points)],
         page=values,
+        of_outputs=of_outputs,
         packed_points=packed(points),
         shades=map_shades(),
         command=COMMAND,
