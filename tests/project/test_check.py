@@ -628,6 +628,18 @@ def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch
         checked(file, "scale")
 
 
+def test_a_started_study_says_which_shapes_no_run_has_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pick.cu").write_text(
+        "__global__ void pick(float *y, const float *far, const int *at, int n) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = far[at[i] * 7 + 11];\n}\n"
+        "void host(float *y, float *far, int *at, int n) { pick<<<(n + 63) / 64, 64>>>(y, far, at, n); }\n"
+    )
+    start_study(["pick", "pick.cu"])
+    told = "Shapes are what it accesses on the emulator. Those of far, and all values, are guesses."
+    assert told in (tmp_path / "kernels/pick/problem.py").read_text()
+
+
 def test_the_last_warp_needs_an_order_and_volatile_is_none() -> None:
     """What docs/last-warp.md says of its example."""
     file = ROOT / "examples/last_warp.cu"

@@ -93,10 +93,10 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
     if not set(chosen.sizes) & {word for side in chosen.grid for word in re.findall(r"\w+", side)} and covering.grid:
         chosen = covering  # The file launches it for one size only.
     try:
-        (chosen, holds), of_run = learnt(chosen, Runs(file.resolve(), given)), True
+        chosen, holds = learnt(chosen, Runs(file.resolve(), given))
     except UserError:
         size = (*chosen.sizes, "n")[0]
-        holds, of_run = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}, False
+        holds = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}
     holds = {array: one if one.known else replace(one, size=(*chosen.sizes, "n")[0]) for array, one in holds.items()}
     study = _study_text(template, chosen, holds, given.options)
     text = "\n".join(texts_of(file, chosen.file, include).values())
@@ -104,11 +104,11 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
         study = study.replace("    launches:", f"    {key}: [{', '.join(variables)}]\n    launches:")
         for name, definition in variables.items():
             one, size = array_parameter(definition, name, text)
-            size = size or (*chosen.sizes, "n")[0]
+            known, size = bool(size), size or (*chosen.sizes, "n")[0]
             one = replace(one, written=key == "variables")
             chosen = replace(chosen, parameters=[*chosen.parameters, one])
-            holds = {**holds, one.name: Holds(size=size, updated=one.written)}
-    return study, _problem_text(chosen, holds, of_run), told
+            holds = {**holds, one.name: Holds(size=size, updated=one.written, known=known)}
+    return study, _problem_text(chosen, holds), told
 
 
 def _variables(text: str, function: str) -> dict[str, dict[str, str]]:
@@ -181,10 +181,13 @@ def _quoted(text: str) -> str:
     return text if re.fullmatch(r'[\w\s+*/().-]+|".*"|texture\(\w+\)', text) else f'"{text}"'
 
 
-def _problem_text(chosen: Guess, holds: Mapping[str, Holds], of_run: bool) -> str:
-    shapes = "Shapes are what it accesses on the emulator" if of_run else "Shapes are guesses"
-    told = f"What {chosen.name} computes. {shapes}, and values are guesses.\n\nSee docs/your-kernel.md.\n"
-    head = f'"""{told}"""'
+def _problem_text(chosen: Guess, holds: Mapping[str, Holds]) -> str:
+    guessed = [name for name, one in holds.items() if not one.known]
+    told = "Shapes and values"
+    if len(guessed) < len(holds):
+        rest = f"Those of {', '.join(guessed)}, and all values," if guessed else "All values"
+        told = f"Shapes are what it accesses on the emulator. {rest}"
+    head = f'"""What {chosen.name} computes.\n\n{told} are guesses. See docs/your-kernel.md.\n"""'
     unread = {one.name for one in chosen.arrays if one.written and not holds[one.name].updated}
     results = " and ".join(one.name for one in chosen.arrays if one.written)
     reference = _REFERENCE.format(
