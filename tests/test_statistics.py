@@ -13,8 +13,8 @@ import pytest
 
 from kernelsweep.device.outcome import Timing
 from kernelsweep.device.sampling import MedianKnown, Sampling, Taken, is_settled, per_visit, sample
-from kernelsweep.judge.data.measurements import load_measurements
-from kernelsweep.results import MEASUREMENT_COLUMNS, time_columns, write_rows
+from kernelsweep.judge.data.measurements import covering, load_measurements
+from kernelsweep.results import MEASUREMENT_COLUMNS, each_table, rows_in, time_columns, write_rows, write_tables
 from kernelsweep.statistics import Interval, median_interval, ratio, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -193,3 +193,10 @@ def test_a_published_interval_covers_how_processes_scatter(tmp_path: Path) -> No
     loaded = load_measurements([file])
     covered = ((loaded["time_low_us"] <= 100) & (loaded["time_high_us"] >= 100)).mean()
     assert np.mean(own) < 0.8 and 0.93 <= covered <= 0.98
+    # What readers find in measurements.csv is the same, also where it is read again.
+    for name in ("joined.csv", "again.csv"):
+        write_tables(tmp_path / name, MEASUREMENT_COLUMNS, covering([file]))
+        file = tmp_path / name
+        ends = [[float(row[end]) for end in ("time_low_us", "time_high_us")] for row in rows_in(each_table(file))]
+        order = sorted(range(len(rows)), key=lambda place: (rows[place]["kernel"], rows[place]["array_size"]))
+        assert np.allclose([ends[place] for place in order], loaded[["time_low_us", "time_high_us"]], atol=0.00051)

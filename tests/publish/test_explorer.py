@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -17,6 +15,7 @@ from recorded import RECORDING, recorded
 
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.data.measurements import covering
 from kernelsweep.publish.drawing.palette import GREY, map_colours, on_page
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.page.embed import Link
@@ -24,7 +23,7 @@ from kernelsweep.publish.page.explorer import before_and_after, explorer_data
 from kernelsweep.publish.page.render import Section, render
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import whole_address
-from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns
+from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns, rows_in
 from kernelsweep.study.study import read_study
 
 # Keys, as the browser's driver names them.
@@ -109,8 +108,7 @@ RECORDED = ("bandwidth_bound", "convolution", "histogram", "matmul", "warp_shuff
 
 
 def recorded_rows() -> list[dict[str, str]]:
-    with gzip.open(RECORDING / "measurements.csv.gz", "rt", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["study"] in RECORDED]
+    return list(rows_in(covering([RECORDING / "measurements.csv.gz"], RECORDED)))
 
 
 @pytest.fixture(scope="module")

@@ -42,8 +42,8 @@ CONTRACT_COLUMNS = _columns("""
 study kernel platform device array_size block_size unroll dtype operation cache launches grid_size status message
 samples
 time_us                   median over the samples, microseconds
-time_low_us time_high_us  95% confidence interval of that median, widened to span the visits' medians; where results are
-                          read, by how processes scatter, too
+time_low_us time_high_us  95% confidence interval of that median, widened to span the visits' medians; in
+                          measurements.csv, by how processes scatter, too
 noise                     interquartile range over the median, a fraction
 bandwidth_gbs             10^9 bytes a second, with each input byte counted once
 peak_fraction             bandwidth over the memory's theoretical peak; where the problem's work names a kind of
@@ -197,6 +197,7 @@ LIMIT_PREFIX = "limit_"
 
 # The columns of numbers, in any file; a value may be missing.
 INTERVAL = ("time_low_us", "time_us", "time_high_us")
+TIME_DIGITS = 3  # behind the point: the timer's steps are 0.032 us
 _OF_TIMES = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz")
 FLOATS = (*_OF_TIMES, "relative_error", "gflops", "error_share")
 INTEGERS = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "launches", "samples")
@@ -260,9 +261,9 @@ def time_columns(visits: Sequence[Sequence[float]], work: Mapping[str, float], p
     bandwidth = work["bytes"] / summary.median / 1e3 if "bytes" in work else None
     return {
         "samples": sum(map(len, visits)),
-        "time_us": f"{summary.median:.3f}",
-        "time_low_us": f"{summary.low:.3f}",
-        "time_high_us": f"{summary.high:.3f}",
+        "time_us": f"{summary.median:.{TIME_DIGITS}f}",
+        "time_low_us": f"{summary.low:.{TIME_DIGITS}f}",
+        "time_high_us": f"{summary.high:.{TIME_DIGITS}f}",
         "noise": f"{summary.noise:.5f}",
         "bandwidth_gbs": "" if bandwidth is None else f"{bandwidth:.3f}",
         "peak_fraction": f"{bandwidth / peak_bandwidth_gbs:.5f}" if bandwidth and peak_bandwidth_gbs else "",
@@ -326,8 +327,13 @@ _ROWS_AT_ONCE = 200
 
 def each_row(path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = ()) -> Iterator[dict[str, str]]:
     """The rows of each_table(), one at a time: texts by column."""
+    return rows_in(each_table(path, needed, numbers))
+
+
+def rows_in(tables: Iterable[Table]) -> Iterator[dict[str, str]]:
+    """The rows of tables, one at a time: texts by column."""
     known = dict[str, str]()  # Most texts are the same in most rows: memory has each once.
-    for table in each_table(path, needed, numbers):
+    for table in tables:
         texts = [texts if name in FLOATS else map(known.setdefault, texts, texts) for name, texts in table.items()]
         for values in zip(*texts, strict=True):
             yield dict(zip(table, values, strict=True))

@@ -168,10 +168,10 @@ def _fit(
     return coefficients
 
 
-def widened(row: Mapping[str, Any], scatter: Scatter, confidence: float = RATIO_CONFIDENCE) -> Interval:
+def widened(row: Mapping[str, Any], scatter: Scatter) -> Interval:
     """A row's time with an interval that covers run-to-run variation, no narrower than its own."""
     time = time_interval(row)
-    reach = exp(reach_of(time.value, own_variance(row) or 0.0, visits_of(row), scatter, confidence))
+    reach = exp(reach_of(time.value, own_variance(row) or 0.0, visits_of(row), scatter, RATIO_CONFIDENCE))
     return Interval(time.value, min(time.low, time.value / reach), max(time.high, time.value * reach))
 
 

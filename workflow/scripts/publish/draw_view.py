@@ -6,13 +6,14 @@ from kernelsweep.base.logs import logged
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.data.measurements import covering
 from kernelsweep.judge.data.study_data import read_study_data
 from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import whole_address
-from kernelsweep.results import each_row
+from kernelsweep.results import rows_in
 
 with logged(snakemake, is_answer=True):
     inputs, plan, study = snakemake.input, snakemake.params.plan, snakemake.wildcards.study
@@ -21,8 +22,7 @@ with logged(snakemake, is_answer=True):
     # What the page opens at the address.
     uses = use_rows(of_reference(find_uses(study, data), study, data.settings), data.settings)
     known = {**plan.study, "names": data.kernel_names, "gridded": plan.gridded, "uses": uses}
-    rows = (row for path in inputs.measurements for row in each_row(path) if row["study"] == study)
-    if not (explored := explorer_data({study: known}, rows)):
+    if not (explored := explorer_data({study: known}, rows_in(covering(inputs.measurements, [study])))):
         raise UserError(f"view: {study} has no timed point.")
     view = whole_address(plan.view, explored[study])
     drawing = draw_view(data, view, plan.width, plan.gridded)

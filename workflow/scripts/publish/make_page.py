@@ -8,6 +8,7 @@ from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
 from kernelsweep.device.description import read_device
 from kernelsweep.device.names import is_recording
+from kernelsweep.judge.data.measurements import covering
 from kernelsweep.judge.data.reference import has_times
 from kernelsweep.project.files import parts_of
 from kernelsweep.publish.index.statuses import when
@@ -16,7 +17,7 @@ from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import render
 from kernelsweep.publish.page.sections import chapter_section, claims_figures, html, study_section
-from kernelsweep.results import each_row
+from kernelsweep.results import each_row, rows_in
 
 with logged(snakemake):
     page, inputs, plan = Path(snakemake.output[0]), snakemake.input, snakemake.params.plan
@@ -31,10 +32,9 @@ with logged(snakemake):
     of_outputs = [name for name, study in studies.items() if study["compares"] == "outputs"]
     points = {}
     if 0 < timed <= MOST_POINTS:
-        rows = (row for path in inputs.measurements for row in each_row(path))
         uses = {name: status["studies"][name]["uses"] for name in studies if name not in of_outputs}
         answered = {name: studies[name] | {"uses": of_study} for name, of_study in uses.items()}
-        points = explorer_data(answered, rows)
+        points = explorer_data(answered, rows_in(covering(inputs.measurements)))
 
     # One file, or the folder of one file a kernel.
     files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]

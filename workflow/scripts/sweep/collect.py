@@ -3,20 +3,18 @@
 from collections.abc import Iterator
 
 from kernelsweep.base.logs import logged
+from kernelsweep.judge.data.measurements import covering
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_FAILED, Table, each_table, write_tables
 
 
 def flagged() -> Iterator[Table]:
-    """The kernels' points, with the flag of those whose proof failed."""
+    """The kernels' points, with intervals for readers, and the flag of those whose proof failed."""
     failed = failed_proofs(read_proofs(snakemake.input.proofs))
-    for path in snakemake.input.points:
-        for table in each_table(path):
-            rows = zip(table["study"], table["kernel"], table["flags"], strict=True)
-            flags = [
-                f"{one} {PROOF_FAILED}".strip() if (study, kernel) in failed else one for study, kernel, one in rows
-            ]
-            yield {**table, "flags": flags}
+    for table in covering(snakemake.input.points):
+        rows = zip(table["study"], table["kernel"], table["flags"], strict=True)
+        flags = [f"{one} {PROOF_FAILED}".strip() if (study, kernel) in failed else one for study, kernel, one in rows]
+        yield {**table, "flags": flags}
 
 
 with logged(snakemake):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from math import nan
 from pathlib import Path
@@ -23,12 +23,16 @@ from kernelsweep.results import (
     MEASUREMENT_COLUMNS,
     POINT_INTEGERS,
     PROOF_FAILED,
+    TIME_DIGITS,
     Table,
     each_table,
     read_parameters,
 )
 from kernelsweep.scatter import USUAL_VISITS, fitted, range_squared, reach_of
 from kernelsweep.statistics import CONFIDENCE
+
+# An interval's end is at most so far from its time, by the ratio's logarithm: a factor of 22,026.
+_FARTHEST = 10
 
 
 def load_measurements(
@@ -85,10 +89,45 @@ def _with_scatter(rows: pandas.DataFrame) -> pandas.DataFrame:
         processes = timed.groupby("kernel")["visits"].max()
         scatter = fitted(times, own, visits, int((processes - 1).sum()))
         assert scatter, "a group has rows"
-        reach = np.exp(reach_of(times, own, visits, scatter, CONFIDENCE))
-        rows.loc[timed.index, low] = np.minimum(timed[low], times / reach)
-        rows.loc[timed.index, high] = np.maximum(timed[high], times * reach)
+        # A visit may be disturbed for long, and an end is still a number above zero.
+        reach = np.exp(np.minimum(reach_of(times, own, visits, scatter, CONFIDENCE), _FARTHEST))
+        # With a file's digits, so that all readers have the same.
+        rows.loc[timed.index, low] = np.minimum(timed[low], times / reach).round(TIME_DIGITS).clip(10**-TIME_DIGITS)
+        rows.loc[timed.index, high] = np.maximum(timed[high], times * reach).round(TIME_DIGITS)
     return rows
+
+
+def covering(paths: Iterable[str | Path], studies: Collection[str] = ()) -> Iterator[Table]:
+    """The rows of all `paths` by results.each_table(), with the intervals that load_measurements() gives them.
+
+    The files are read twice: what a study's points tell is known at its last one.
+    """
+    paths = [*paths]
+
+    def tables() -> Iterator[Table]:
+        return (table for path in paths for table in each_table(path, studies=studies))
+
+    told = (
+        {name: [table[name][place] for place in _of_visits(table)] for name in _OF_SCATTER if name in table}
+        for table in tables()
+    )
+    rows = _with_scatter(frame(told, _OF_SCATTER))
+    ends = {end: iter(rows[end]) for end in INTERVAL[::2]}
+    for table in tables():
+        changed = {end: [*table[end]] for end in ends}
+        for place in _of_visits(table):
+            for end, values in ends.items():
+                changed[end][place] = f"{next(values):.{TIME_DIGITS}f}"
+        yield {**table, **changed}
+
+
+_OF_SCATTER = ("study", "kernel", "platform", "device", *INTERVAL, "visit_spread", "visits")
+
+
+def _of_visits(table: Table) -> list[int]:
+    """The places of the rows with times of several visits."""
+    both = zip(table["time_us"], table.get("visit_spread", ()), strict=False)
+    return [place for place, texts in enumerate(both) if all(texts)]
 
 
 def with_flag(rows: pandas.DataFrame, kernels: Iterable[tuple[str, str]], flag: str) -> pandas.DataFrame:

@@ -9,9 +9,7 @@ from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, 
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
-from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, with_parameters
-from kernelsweep.scatter import estimate, widened
-from kernelsweep.statistics import CONFIDENCE
+from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
 Row = Mapping[str, str]
 
@@ -31,20 +29,11 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
 
     studies  by name: title, kinds and titles of axes, reference, tied axes, limits, colours, kernels in order (names),
              those with a swept grid, and what to use (best_words.use_rows()) where that is known
-    rows     of measurements.csv
+    rows     of measurements.csv, with intervals as covering() gives them
     """
     timed = [with_parameters(row) for row in rows if row["status"] == "ok" and row["time_us"]]
     found = {name: [point for point in timed if point["study"] == name] for name in studies}
-    return {name: _study(studies[name], _covering(points)) for name, points in found.items() if points}
-
-
-def _covering(points: Sequence[Row]) -> Sequence[Row]:
-    """The points with the intervals that load_measurements() gives them."""
-    if not (scatter := estimate(points)):
-        return points
-    intervals = [widened(point, scatter, CONFIDENCE) for point in points]
-    ends = [dict(zip(INTERVAL[::2], (f"{one.low:.6g}", f"{one.high:.6g}"), strict=True)) for one in intervals]
-    return [{**point, **of_point} for point, of_point in zip(points, ends, strict=True)]
+    return {name: _study(studies[name], points) for name, points in found.items() if points}
 
 
 def before_and_after(
