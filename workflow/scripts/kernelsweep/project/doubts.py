@@ -42,6 +42,11 @@ def doubts(
     """
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
+
+    def or_sizes(key: Key, points: Sequence[Mapping[str, int]], why: str) -> str:
+        asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
+        return "; ".join(filter(None, [asked, why]))
+
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
     indices = {one.name for one in guessed.arrays if one.indexes and holds[one.name].updated}
     bytes_ = {one.name: holds[one.name].size for one in guessed.arrays if one.dtype == "uint8"}
@@ -61,8 +66,7 @@ def doubts(
         if one.kind == OF_ORDER:
             told[key] = "whether the order may decide is for its author to say"
         elif unsure:
-            asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
-            told[key] = "; ".join(filter(None, [asked, unsure[0]]))
+            told[key] = or_sizes(key, points, unsure[0])
         elif key in outcomes.below and array in within:
             told[key] = f"the launch passes {within[array]}, which may lie within an array"
         elif by_size and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
@@ -72,7 +76,7 @@ def doubts(
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
         elif array in holds and one.kind in ("race", "out of bounds") and (others := indices - {array} - equal):
-            told[key] = f"it may ask for other values in {min(others)}, which may be indices"
+            told[key] = or_sizes(key, points, f"it may ask for other values in {min(others)}, which may be indices")
         elif are_given or is_everywhere:
             continue
         elif first in points:
