@@ -147,7 +147,7 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
         return []
     times = list(map(time_interval, points))
     gain, before, after = ratio(over=times[0], under=times[1]), *(four_digits(time.value) for time in times)
-    where = _at(point_text({axis: points[1][axis] for axis in _own_axes(data, step.kernel)}))
+    where = _at(configuration_words({axis: points[1][axis] for axis in _own_axes(data, step.kernel)}))
     ends = f"{gain.low:.2f}–{gain.high:.2f}"
     verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
     if gain.low <= 1 <= gain.high:
@@ -163,6 +163,7 @@ def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -
     kernel = steps[number].kernel
     axes, rows = _own_axes(data, kernel), data.metrics.rows[data.metrics.rows["kernel"] == kernel]
     counted = read_parameters(rows["parameters"].iloc[0]) if axes else {}
-    where = point_text({axis: counted[axis] for axis in axes if axis in counted})
-    is_timed = where == point_text({axis: (steps[number].point or {}).get(axis) for axis in axes if axis in counted})
+    where = configuration_words({axis: counted[axis] for axis in axes if axis in counted})
+    timed = {axis: (steps[number].point or {}).get(axis) for axis in axes if axis in counted}
+    is_timed = timed == {axis: counted[axis] for axis in timed}
     return [f"Moved: {text}." if is_timed else f"Moved, counted at {where} rather than at the fastest: {text}."]

@@ -76,7 +76,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
 def _number(value: float) -> str:
     """A counter's value in few digits: 6.38, 145,638, 1.07 billion."""
     size, word = next(((size, word) for size, word in _LARGE.items() if value >= size), (1, ""))
-    return f"{value / size:,.{0 if value / size >= 100 else 2}f}{word}"
+    return f"{value / size:,.{0 if value / size >= 100 or not value else 2}f}{word}"
 
 
 @cache
