@@ -590,6 +590,16 @@ def test_what_cannot_be_checked_is_said_and_what_is_given_is_used(tmp_path: Path
     assert given.status == 1 and "writes y[40]" in repr(given) and "at n=40; not at n=64" in repr(given)
 
 
+def test_a_kernel_that_an_if_leaves_out_is_said_to_be(tmp_path: Path) -> None:
+    (file := tmp_path / "built.cu").write_text(
+        '#include "config.h"\n#if BUILD_IT\n'
+        "__global__ void built(int *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }\n"
+        "void host(int *y, int n) { built<<<1, 64>>>(y, n); }\n#endif\n"
+    )
+    assert "nothing that is compiled declares built: an #if leaves it out" in repr(checked(file, "built"))
+    assert checked(file, "built", options=["-DBUILD_IT=1"]).right
+
+
 def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
