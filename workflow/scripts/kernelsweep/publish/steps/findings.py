@@ -165,5 +165,5 @@ def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -
     counted = read_parameters(rows["parameters"].iloc[0]) if axes else {}
     where = configuration_words({axis: counted[axis] for axis in axes if axis in counted})
     timed = {axis: (steps[number].point or {}).get(axis) for axis in axes if axis in counted}
-    is_timed = timed == {axis: counted[axis] for axis in timed}
+    is_timed = where == configuration_words(timed)
     return [f"Moved: {text}." if is_timed else f"Moved, counted at {where} rather than at the fastest: {text}."]
