@@ -45,7 +45,13 @@ from kernelsweep.judge.comparison.sides import (
     previous,
 )
 from kernelsweep.judge.comparison.source import since_right
-from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import (
+    comparison_answer,
+    comparison_text,
+    kernel_lines,
+    verdict_lines,
+    verdict_table,
+)
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
     by_kernel,
@@ -325,7 +331,7 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
 
 
-def test_of_two_devices_all_kernels_are_shown_the_worst_first(sweeps: tuple[list[Row], list[Row]]) -> None:
+def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[list[Row], list[Row]]) -> None:
     before, after = ([row for row in rows if row["study"] == "unrolling"] for rows in sweeps)
     slow = [row for row in slowed(after, 1.3, 0) if row["kernel"] == "neighbored"]
     after = [*({**row, "device": "B"} for row in after if row["kernel"] != "neighbored"), *slow]
@@ -333,13 +339,18 @@ def test_of_two_devices_all_kernels_are_shown_the_worst_first(sweeps: tuple[list
     assert [line[:13] for line in same_device] == ["neighbored 1."], same_device
     edited = [{**row, "device": "B"} for row in after]
     points = compare_points(before, edited, MARGIN)
-    heading, code, *lines = verdict_lines(points, MARGIN)
-    assert (
-        heading
-        == "B beside NVIDIA H200, 8 kernels: 1 slower, 7 undecided; each takes 1.00 to 1.30 times as long"
-        " on average over sizes."
-        and len(lines) == 8
-    ), heading
+    heading, takes, code, *lines = verdict_lines(points, MARGIN)
+    assert heading == "B beside NVIDIA H200, 8 kernels: 1 slower, 7 undecided."
+    assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
+    assert lines == kernel_lines(points, MARGIN) and len(lines) == 8
+    # The terminal has the same rows in the same order; a study's where kernels are many.
+    heads, first, *rows = verdict_table(points, MARGIN)
+    assert heads[0] == "kernel" and first[0] == "neighbored" and first[2:] == ["slower", "8 slower of 8"]
+    assert [line.split()[0] for line in lines[1:]] == [row[0] for row in rows]
+    many = [{**row, "kernel": f"{row['kernel']}_{copy}"} for copy in "ab" for row in edited]
+    twice = [{**row, "kernel": f"{row['kernel']}_{copy}"} for copy in "ab" for row in before]
+    _, study = verdict_table(compare_points(twice, many, MARGIN), MARGIN)
+    assert study[:2] == ["unrolling", "16"]
     assert code == "The machine code of 1 differs, too: unrolling/neighbored."
     assert lines[0].startswith("neighbored 1.298×") and ", slower at all 8 sizes, " in lines[0]
     shown = {name for name, found in comparison_summary(points, MARGIN)["kernels"].items() if found["is_shown"]}

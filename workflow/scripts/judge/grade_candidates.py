@@ -45,6 +45,7 @@ with logged(snakemake):
         "made": when(time.time_ns()),
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, Path(), page.parent),
+        "in_words": [],
     }
     page.write_text(comparison_page(summary["verdict"][0], summary, {}, **content), encoding="utf-8")
     grade_answer(summary, snakemake.output.page).write(snakemake.output.answer)

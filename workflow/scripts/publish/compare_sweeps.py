@@ -10,7 +10,14 @@ from kernelsweep.device.description import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, program_lines, verdict_lines
+from kernelsweep.judge.comparison.text import (
+    comparison_answer,
+    comparison_text,
+    kernel_lines,
+    program_lines,
+    verdict_lines,
+    verdict_table,
+)
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
@@ -82,9 +89,18 @@ with logged(snakemake):
         "code": to_html(of_code, "code", "What changed in the code", page.parent, page.parent),
         "made": when(time.time_ns()),
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
+        "in_words": kernel_lines(points, margin),
     }
     page.write_text(comparison_page(verdict[0], summary, explored, **content), encoding="utf-8")
     told = proof_errors(proofs, failed=summary["failed"])
-    answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page, told)
+    answer = comparison_answer(
+        summary,
+        named["fail_on"],
+        snakemake.output.text,
+        snakemake.output.page,
+        told,
+        kernel_lines(points, margin),
+        verdict_table(points, margin),
+    )
     answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent, wrap
 from types import MappingProxyType
 from typing import Any
+
+from tabulate import tabulate
 
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
@@ -34,6 +36,7 @@ from kernelsweep.judge.comparison.verdicts import (
     by_kernel,
     by_size,
     devices,
+    in_order_of_verdict,
     is_edited,
     kernels_with_verdict,
     overall,
@@ -47,6 +50,8 @@ from kernelsweep.study.point import in_words
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
 VERDICT_LINES = 10
+# A longer name takes two lines of the terminal's 80 columns.
+_NAME = 27
 
 
 def comparison_text(
@@ -63,10 +68,12 @@ def comparison_text(
     is_comment  whether it ends before the first section, as a comment for a pull request
     """
     compared = [point for point in points if point.ratio]
+    in_words = kernel_lines(points, margin)
     text = markdown(
         __file__,
-        verdict=verdict,
-        most=VERDICT_LINES,
+        verdict=[line for line in verdict if line not in in_words],
+        table=verdict_table(points, margin) if verdict else [],
+        in_words=in_words if verdict else [],
         sides=sides,
         is_comment=is_comment,
         warnings=_warnings(points),
@@ -86,7 +93,7 @@ def verdict_lines(
     unchanged: Sequence[str] = (),
     registers: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
-    """What is wrong, the verdict on each edited kernel, or why there is none: a line each, the worst first.
+    """What is wrong, the verdict on each edited kernel, or why there is none: a line each, in shown_kernels()' order.
 
     unchanged  kernels whose latest edit did not change the machine code
     registers  by kernel, what ptxas changed, in words that follow on those on counts
@@ -104,17 +111,12 @@ def verdict_lines(
         lines.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     if unchanged:
         lines.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
-    if compared and all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2:
-        lines.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
-    elif compared:
-        kernels = shown_kernels(compared, margin)
-        lines += _heading(kernels, margin)
-        lines += [
-            f"{names[kernel]} {_verdict_on(of_kernel, margin, _where(of_kernel, points))}, {_right(kernel, points)}"
-            for kernel, of_kernel in kernels.items()
-        ]
+    if kernels := _judged(points, margin):
+        lines += [*_heading(kernels, points, margin), *_sentences(kernels, points, margin)]
         if same := len(by_kernel(compared)) - len(kernels):
             lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
+    elif compared:
+        lines.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
         lines += [
@@ -136,6 +138,49 @@ def verdict_lines(
     return lines
 
 
+def _judged(points: Sequence[ComparedPoint], margin: float) -> Mapping[str, Sequence[ComparedPoint]]:
+    """The compared points of the kernels that the verdict is about; none where no code and no device changed."""
+    compared = [point for point in points if point.ratio]
+    is_same = all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2
+    return {} if is_same else shown_kernels(compared, margin)
+
+
+def _sentences(
+    kernels: Mapping[str, Sequence[ComparedPoint]], points: Sequence[ComparedPoint], margin: float
+) -> list[str]:
+    names = _names(points)
+    return [
+        f"{names[kernel]} {_verdict_on(of_kernel, margin, _where(of_kernel, points))}, {_right(kernel, points)}"
+        for kernel, of_kernel in kernels.items()
+    ]
+
+
+def kernel_lines(points: Sequence[ComparedPoint], margin: float) -> list[str]:
+    """The lines of verdict_lines() that verdict_table() says in short; none of a kernel alone."""
+    kernels = _judged(points, margin)
+    return _sentences(kernels, points, margin) if len(kernels) > 1 else []
+
+
+def verdict_table(points: Sequence[ComparedPoint], margin: float) -> list[list[str]]:
+    """The verdicts on several kernels: heads, and a row for each, or for each study if readers see fewer kernels."""
+    kernels = _judged(points, margin)
+    if len(kernels) < 2:
+        return []
+    groups, names, are_many = {**kernels}, _names(points), len(kernels) > VERDICT_LINES
+    if are_many:
+        judged = [point for of_kernel in kernels.values() for point in of_kernel]
+        groups = in_order_of_verdict(grouped(judged, lambda point: str(point.row["study"])), margin)
+    rows = [[*(("study", "kernels") if are_many else ("kernel",)), "ratio (99% interval)", "all sizes", "single sizes"]]
+    for name, group in groups.items():
+        whole, sizes = overall(group, margin), by_size(group, margin)
+        assert whole, "the points were compared"
+        verdicts = Counter(size.verdict for size in sizes.values())
+        differ = ", ".join(f"{verdicts[word]} {word}" for word in (SLOWER, FASTER) if verdicts[word])
+        cells = [ratio_text(whole.ratio, "×"), whole.verdict, f"{differ or 'none'} of {len(sizes)}"]
+        rows.append([*((name, str(len(by_kernel(group)))) if are_many else (names[name],)), *cells])
+    return rows
+
+
 def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) -> list[str]:
     """What edits of kernels that were captured from programs do to these, by the kernels' share: a line each.
 
@@ -154,22 +199,29 @@ def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) ->
     return lines
 
 
-def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
-    """Of two devices, or of more kernels than readers see: "B beside A, 44 kernels: 44 faster; each takes ..."."""
+def _heading(
+    kernels: Mapping[str, Sequence[ComparedPoint]], points: Sequence[ComparedPoint], margin: float
+) -> list[str]:
+    """Of two devices, or of several kernels: "B beside A, 44 kernels: 25 faster, 19 undecided.", "Each takes ..."."""
     names = devices(point for of_kernel in kernels.values() for point in of_kernel)
-    if len(kernels) <= VERDICT_LINES and len(names) < 2:
+    if len(kernels) < 2 and len(names) < 2:
         return []
     wholes = list(filter(None, (overall(of_kernel, margin) for of_kernel in kernels.values())))
     verdicts, ratios = Counter(whole.verdict for whole in wholes), sorted(whole.ratio.value for whole in wholes)
     words = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
+    of_sizes = [{found.verdict for found in by_size(of_kernel, margin).values()} for of_kernel in kernels.values()]
+    partly = sum(SLOWER in of_size for of_size in of_sizes) - verdicts[SLOWER]
+    words += f"; {partly} of these slower at some sizes" if partly > 0 else ""
     span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios[1:] else f"{ratios[0]:.2f}"
-    takes = f"{'each takes' if ratios[1:] else 'it takes'} {span} times as long on average over sizes"
-    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}; {takes}."
+    run = [point for kernel in kernels for point in _run(kernel, points)]
+    takes = f"{'Each' if ratios[1:] else 'It'} takes {span} times as long on average over sizes."
+    takes += f" Right at {sum(not point.fails for point in run):,} of {len(run):,} points."
+    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}."
     if len(names) < 2:
-        return [many]
+        return [many, takes]
     edited = [kernel for kernel, of_kernel in kernels.items() if any(map(is_edited, of_kernel))]
     too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
-    return [f"{names[1]} beside {names[0]}, {many}", *too]
+    return [f"{names[1]} beside {names[0]}, {many}", takes, *too]
 
 
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared: str) -> str:
@@ -278,7 +330,13 @@ def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
 
 
 def comparison_answer(
-    summary: Mapping[str, Any], fail_on: str, text: str, page: str, failed_proofs: Sequence[str] = ()
+    summary: Mapping[str, Any],
+    fail_on: str,
+    text: str,
+    page: str,
+    failed_proofs: Sequence[str] = (),
+    in_words: Sequence[str] = (),
+    table: Sequence[Sequence[str]] = (),
 ) -> Answer:
     """What a comparison says at its end: its verdict.
 
@@ -288,11 +346,16 @@ def comparison_answer(
     summary        the content of comparison.json
     text           the file comparison.md
     failed_proofs  sentences of what checks found, besides wrong results that the summary has
+    in_words       the verdict's lines that the table says in short
     """
     proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
-    lines, more = summary["verdict"][:VERDICT_LINES], summary["verdict"][VERDICT_LINES:]
+    lines = [line for line in summary["verdict"] if line not in in_words]
+    lines, more = lines[:VERDICT_LINES], lines[VERDICT_LINES:]
     lines = [*lines, *([f"... {len(more)} more lines are on the page."] if more else []), *proven]
     lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in lines]
+    if table:
+        rows = [["\n".join(wrap(name, _NAME)), *cells] for name, *cells in table]
+        lines.append("\n" + indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "  "))
     errors = [*failed_proofs]
     if summary["failed"]:
         errors = [lines.pop(0), *errors, f"Right before and not now: {', '.join(summary['failed'])}. See {text}."]

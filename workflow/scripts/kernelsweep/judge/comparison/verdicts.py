@@ -237,15 +237,25 @@ def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]
     return grouped(points, lambda point: point.kernel)
 
 
-def shown_kernels(points: Sequence[ComparedPoint], margin: float) -> dict[str, list[ComparedPoint]]:
-    """The compared points of the kernels that the comparison is about, the worst kernel first.
+def shown_kernels(points: Sequence[ComparedPoint], margin: float) -> dict[str, Sequence[ComparedPoint]]:
+    """The compared points of the kernels that the comparison is about, as in_order_of_verdict().
 
     Of an edit, these are the kernels with other machine code; of two devices, or where no code differs, all.
     """
     compared = by_kernel(point for point in points if point.ratio)
     edited = {kernel: those for kernel, those in compared.items() if any(map(is_edited, those))}
     shown = compared if len(devices(points)) > 1 else edited or compared
-    return dict(sorted(shown.items(), key=lambda item: _rank(item[1], margin)))
+    return in_order_of_verdict(shown, margin)
+
+
+def in_order_of_verdict(
+    groups: Mapping[str, Sequence[ComparedPoint]], margin: float
+) -> dict[str, Sequence[ComparedPoint]]:
+    """Groups of compared points: slower ones first, then those that are slower at a size, faster, undecided, the same.
+
+    Of two with one verdict, the one whose ratio is farther from 1 comes first.
+    """
+    return dict(sorted(groups.items(), key=lambda item: _rank(item[1], margin)))
 
 
 def is_edited(point: ComparedPoint) -> bool:
@@ -254,7 +264,6 @@ def is_edited(point: ComparedPoint) -> bool:
 
 
 def _rank(compared: Sequence[ComparedPoint], margin: float) -> tuple[int, float]:
-    """Slower kernels come first, then those that are slower at a size, faster, undecided, and the same ones."""
     whole = overall(compared, margin)
     assert whole, "the points were compared"
     at_sizes = {found.verdict for found in by_size(compared, margin).values()}
