@@ -161,9 +161,31 @@ def test_answers_come_in_their_order_and_the_page_of_all_pages_follows(
     refused.earlier = lambda: [str(1 / 0)]  # Without a job, the targets may be what is wrong.
     tell("The target needs a GPU.", logging.ERROR, is_of_kernelsweep=True)
     refused.say()
-    dry = words(is_dry=lambda: True)
-    dry.say()
     assert capsys.readouterr().err == ""
+
+
+def test_a_dry_run_says_once_what_would_run_why_and_how_long(
+    passed: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "results/build").mkdir(parents=True)
+    (tmp_path / "results/build/seconds.json").write_text('{"prove_kernel": {"a": 40}, "make_page": {"b": 5}}')
+    (tmp_path / "page").touch()
+    dry = words(is_quiet=True, is_dry=lambda: True)
+    dry.explain("prove_kernel", {"study": "matmul", "kernel": "k1"}, "kernels/matmul/k1.cu changed")
+    for _ in range(2):  # As Snakemake does.
+        tell("a table", event="run_info", stats={"prove_kernel": 5, "make_page": 1, "all": 1, "total": 7})
+    for number in range(1, 6):
+        kernel = {"study": "matmul", "kernel": f"k{number}"}
+        tell("a job", event="job_info", jobid=number, rule_name="prove_kernel", wildcards=kernel, output=["proof"])
+    tell("a job", event="job_info", jobid=6, rule_name="make_page", output=["page"])
+    tell("a job", event="job_info", jobid=7, rule_name="all", input=["page"])
+    dry.say()
+    said = capsys.readouterr().err
+    assert re.search(r"^6 jobs would run: about \d:\d\d\. Nothing was run now\.$", said, re.MULTILINE), said
+    assert "  kernels/matmul/k1.cu changed:\n    checking matmul/k1\n" in said
+    assert "  not made yet:\n    checking matmul/k2, matmul/k3, matmul/k4 and 1 more\n" in said
+    assert "  made from what these make:\n    making the page\n" in said
+    assert not any("table" in message for message in passed)
 
 
 def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work(

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
 from shutil import get_terminal_size
@@ -36,8 +36,10 @@ _HELP, _PAGES = "help", "make_page"
 # What only the installed command kernelsweep does.
 COMMANDS = ("apply", "capture", "check", "ci", "new", "watch")
 
-# A dry run ends with so many reasons.
-_SHOWN_REASONS = 10
+# Of a dry run's plan, so many reasons, and so many jobs of a kind with one reason.
+_SHOWN_REASONS, _NAMED_JOBS = 10, 3
+# Why a job would run that nothing is out of date for.
+_NEW, _AFTER = "not made yet", "made from what these make"
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
@@ -127,11 +129,12 @@ class LastWords(logging.Filter):
         self._points: dict[str, None] = {}
         self._held: dict[int | None, logging.LogRecord] = {}  # by thread
         self._before_jobs: list[str] = []
-        self._reasons: dict[str, None] = {}
+        self._reasons: dict[tuple[str, str], str] = {}  # by rule and place
+        self._planned: dict[str, dict[str, list[str]]] = {}  # by reason and what jobs do, for what they do it
 
     def explain(self, rule: str, wildcards: Mapping[str, str], reason: str) -> None:
-        """Note why a job runs again: a dry run ends with it."""
-        self._reasons[f"{_place(wildcards) or rule}: {reason}"] = None
+        """Note why a job runs again: a dry run tells it."""
+        self._reasons[rule, _place(wildcards)] = reason
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Note what happens; leave out what say() says better, and in a quiet run Snakemake's own work."""
@@ -158,13 +161,13 @@ class LastWords(logging.Filter):
         is_summary = exception == "WorkflowError" or (event is None and record.levelno >= logging.ERROR)
         if self._failed and is_summary:
             return not all(self._failed.values())
-        if not self._is_quiet or self._is_dry():
+        if not self._is_quiet:
             return True
         if event == "progress":
             self._done, self._total = getattr(record, "done", 0), getattr(record, "total", 0)
             self._show_progress()
         if event == "run_info":
-            if [*self._asked()] != [_HELP]:
+            if [*self._asked()] != [_HELP] and not self._is_dry():
                 self._show_jobs(getattr(record, "stats", {}))
             return False
         if event is None and record.levelno <= logging.INFO:
@@ -187,14 +190,13 @@ class LastWords(logging.Filter):
             self._release(thread)
         if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
             _print(self._before_jobs)
-        if self._is_dry():
-            others = len(self._reasons) - _SHOWN_REASONS
-            more = [f"{others} more reasons to run a job again"] if others > 0 else []
-            _print([*[*self._reasons][:_SHOWN_REASONS], *more])
-        if self._folder is None or self._is_dry():
+        if self._folder is None:
             return
         if [*self._asked()] == [_HELP]:
             print(self.help(), flush=True)
+            return
+        if self._is_dry():
+            _print(fitted(line) for line in self._plan())
             return
         with chdir(self._folder):  # With -d, Snakemake has gone back to where it was started.
             self._time_left.keep(Path(path_of("seconds")))
@@ -213,6 +215,23 @@ class LastWords(logging.Filter):
         if status > 1:  # Snakemake's own is 1.
             os._exit(status)
 
+    def _plan(self) -> Iterator[str]:
+        """What a run would do, and why: a paragraph for each reason."""
+        if not self._planned:
+            yield from () if self._has_error else (f"\n{_NOTHING}\n",)
+            return
+        count = sum(len(places) for jobs in self._planned.values() for places in jobs.values())
+        left = self._time_left.seconds(0.0)
+        takes = f"about {in_minutes(left)}" if left else "nothing tells how long, since most never ran here"
+        yield f"\n{count} job{'s' * (count > 1)} would run: {takes}. Nothing was run now.\n"
+        order = sorted(self._planned.items(), key=lambda item: (item[0] == _AFTER, item[0] == _NEW))
+        for reason, jobs in order[:_SHOWN_REASONS]:
+            yield f"  {reason}:"
+            yield f"    {', '.join(_jobs(doing, places) for doing, places in jobs.items())}"
+        if others := order[_SHOWN_REASONS:]:
+            yield f"  {len(others)} more reasons"
+        yield "\n  Each job  the same command with: --quiet host\n"
+
     def _without_pages(self) -> Iterator[str]:
         """The sentence on pages that were not made for jobs that crashed."""
         if self._crashed and self._pages:
@@ -228,10 +247,19 @@ class LastWords(logging.Filter):
             self.starting()
         if event in ("resources_info", "run_info"):
             self.scheduling()
+        if event == "run_info" and self._is_dry():
+            self._plan_time(getattr(record, "stats", {}))
         if event in ("job_finished", "job_error"):
             name, _, _ = self._running.pop(getattr(record, "job_id", job), ("", 0.0, ""))
             self._pages -= event == "job_finished" and name == _doing(_PAGES)
             self._time_left.end(getattr(record, "job_id", job), time.monotonic())
+        if event == "job_info" and self._is_dry():
+            outputs: list[str] = getattr(record, "output", None) or []
+            rule, where = getattr(record, "rule_name", ""), _place(getattr(record, "wildcards", None) or {})
+            reason = self._reasons.get((rule, where)) or (_AFTER if all(map(os.path.exists, outputs)) else _NEW)
+            if outputs:
+                self._planned.setdefault(reason, {}).setdefault(_doing(rule, where and " "), []).append(where)
+            return
         if event == "job_info":
             self._has_jobs = True
             self._begin(record, job)
@@ -279,11 +307,13 @@ class LastWords(logging.Filter):
 
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
         """Log how many jobs there are, instead of Snakemake's table."""
-        self._time_left.plan(
-            {rule: count for rule, count in stats.items() if rule != "total"}, Path(path_of("seconds"))
-        )
+        self._plan_time(stats)
         self._pages, self._total = stats.get(_PAGES, 0), stats.get("total", 0)
         logging.getLogger(self._logger).info(f"{self._total} jobs", extra=OURS)
+
+    def _plan_time(self, stats: Mapping[str, int]) -> None:
+        jobs = {rule: count for rule, count in stats.items() if rule != "total"}
+        self._time_left.plan(jobs, Path(path_of("seconds")))
 
     def _watch(self) -> None:
         """Show the progress also while no job ends."""
@@ -382,6 +412,13 @@ def _doing(rule: str, where: str = "") -> str:
     verb, _, what = rule.partition("_")
     doing = _DOING.get(rule) or _DOING.get(verb) or f"{verb.removesuffix('e')}ing"
     return f"{doing} {where or (what and f'the {what}')}".strip()
+
+
+def _jobs(doing: str, places: Sequence[str]) -> str:
+    """Jobs that do the same, such as "checking unrolling/neighbored and 11 more"."""
+    named = [*dict.fromkeys(filter(None, places))]
+    more = f" and {len(named) - _NAMED_JOBS} more" if named[_NAMED_JOBS:] else ""
+    return f"{doing} {' and '.join(named[:_NAMED_JOBS]) if not more else ', '.join(named[:_NAMED_JOBS])}{more}".strip()
 
 
 def _joined(head: str, parts: Iterable[str], between: str, columns: int) -> str:
