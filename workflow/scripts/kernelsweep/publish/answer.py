@@ -310,7 +310,8 @@ def run_answer(
     errors += [f"And points of {', '.join(others)}."] if others else []
     errors += proof_errors({of: proof for of, proof in proofs.items() if of not in shown}, told)
     if failed:
-        errors.append(fitted(f"{counted.failed.total():,} points failed: {summary}. {_KEPT}"))
+        points = f"{counted.failed.total():,} point{'s' if counted.failed.total() > 1 else ''}"
+        errors.append(fitted(f"{points} failed: {summary}. {_KEPT}"))
     if counted.run_again:
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
     if errors:

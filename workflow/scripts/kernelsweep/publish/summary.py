@@ -88,7 +88,7 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
             for study in studies_not_run(counted, planned)
         ),
         *(
-            f"{study}/{kernel}, {count} points not run: {why}"
+            f"{study}/{kernel}, {count} point{'s' if count > 1 else ''} not run: {why}"
             for (study, kernel, why), count in counted.mistakes.items()
             if count
         ),
