@@ -161,10 +161,12 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     tied = find(with_time(rows, 10.0, kernel="neighbored", array_size=int(rows["array_size"].max())))
     for used in ("neighbored", "unrolled"):
         # What the answer's table names comes first.
-        assert share_chart(UNROLLING, tied, [], [used])["ends"][-1]["name"].startswith(f"{used} and ")
+        assert share_chart(UNROLLING, tied, [], [{"kernel": used, "has_better": False}])["ends"][-1]["name"].startswith(
+            f"{used} and "
+        )
     names = {"unrolled": "unrolled_by_a_long_name"}
     long = [replace(best, kernel=names.get(best.kernel, best.kernel)) for best in tied]
-    ends = share_chart(UNROLLING, long, [], ["neighbored"])["ends"]
+    ends = share_chart(UNROLLING, long, [], [{"kernel": "neighbored", "has_better": False}])["ends"]
     assert ends[-1]["name"] == "neighbored and 1 more", "so that it isn't cut"
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
@@ -206,6 +208,30 @@ def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
     assert everywhere.worst == pytest.approx(worst.min())
     parameters = everywhere.configuration.parameters
     assert worst.idxmin() == (everywhere.kernel, parameters["block_size"], parameters["unroll"])
+
+
+def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_the_tables_choice() -> None:
+    # Pins: "1.02× cub" where another library, which the study's file doesn't name, was faster; and a chart without the
+    # choice for all sizes, so that its last number was none of the table's first row.
+    data = recorded("bandwidth_bound")
+    uses = of_reference(find_uses(data.title, data), data.title, data.settings)
+    there = at_place(data.measurements, uses[0].kind)
+    libraries = there[there["kernel"].isin(["cub", "torch", "cub_newest", "cub_tuned", "cub_not_guaranteed"])]
+    for use in uses:
+        of_size = libraries[libraries["array_size"] == use.sizes[-1]["array_size"]].sort_values("time_us")
+        assert use.beside == of_size["kernel"].iloc[0]
+        assert use.gain == pytest.approx(of_size["time_us"].iloc[0] / use.configuration.time_us)
+    assert {use.beside for use in uses} >= {"cub_tuned", "cub_not_guaranteed"}
+    rows = use_rows(uses, data.settings)
+    beside = find_best(data.title, data, [*data.measured_libraries, "read_only"])
+    chart = share_chart(data.settings, find_best(data.title, data), beside, rows)
+    named = {end["kind"]: (end["name"], f"{end['share']:.1%}") for end in chart["ends"] if end["kind"]}
+    assert named == {
+        "best": ("counted_sum and 1 more", rows[-1]["of_peak"]),
+        "choice": ("streaming_sum, for all sizes", rows[0]["of_peak"]),
+        "rival": ("cub_tuned", "94.4%"),
+        "limit": ("read_only at its fastest", "95.9%"),
+    }
 
 
 def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_values() -> None:

@@ -264,10 +264,10 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     # Of many kernels, it begins with the first one, a limit, and those that the answer names.
     view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
-    assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", "read_only", *answered} > {"cub"}
+    assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", "read_only", *answered} > {"cub_tuned"}
     assert {"2²⁰", "2²⁰+3", "2²⁸+3"} <= {*all_of(driver, ".chart svg > g > text")}, "each mark's size"
     marks = all_of(driver, "label:has(:checked) path", "d")
-    assert len({*marks}) == len(marks) == 5, "each has a mark of its own"
+    assert len({*marks}) == len(marks) == 6, "each has a mark of its own"
     # Shares of the memory's peak, at radius 1 and 4, and of arithmetic's, at 16, are on two scales.
     view_of(driver, recorded_page, "study=convolution&view=lines&over=radius&show=peak_fraction")
     assert [line.count("M") for line in all_of(driver, ".line", "d")][:4] == [2] * 4

@@ -62,7 +62,7 @@ with logged(snakemake):
             if study.compares == "times":
                 compared[name] = study
                 entries += find_best(name, data)
-                beside += find_best(name, data, [*study.rival_names, *map(limit_kernel, study.limits)])
+                beside += find_best(name, data, [*data.measured_libraries, *map(limit_kernel, study.limits)])
                 uses += find_uses(name, data)
         del rows, measurements, data
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))

@@ -179,7 +179,7 @@ def status_text(
         if not answer.uses:
             return {}
         own, others = ([entry for entry in entries if entry.study == answer.study] for entries in (best, beside))
-        chart = share_chart(answer.settings, own, others, [row["kernel"] for row in answer.uses])
+        chart = share_chart(answer.settings, own, others, answer.uses)
         return {**chart, "uses": [row for row in answer.uses if not row["is_refined"]]}
 
     studies = {

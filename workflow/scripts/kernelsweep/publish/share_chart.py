@@ -24,14 +24,15 @@ Shares = list[float | None]
 
 
 def share_chart(
-    study: StudySettings, entries: Sequence[Best], beside: Sequence[Best], used: Sequence[str]
+    study: StudySettings, entries: Sequence[Best], beside: Sequence[Best], uses: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
     sizes   in words
     curve   the shares of our fastest at each size
     peaks   of which these are shares: "memory", or kinds of arithmetic
-    beside  of the fastest library, and of the first limit: their `kind`, `words` and `shares`
+    beside  of the fastest library at each size, and of the first limit: their `kind`, `words` and `shares`; of lines,
+            also of the table's choice for all sizes, and the library's words are those at the last size
 
     Sizes on one axis of numbers, with shares of one peak, are lines:
 
@@ -46,7 +47,7 @@ def share_chart(
     left_out   the number of sizes beyond the MOST_ROWS that are drawn
 
     entries  the best configurations of our kernels; beside: those of libraries and limits
-    used     the kernels of the answer, which are named first where they tie with the fastest
+    uses     the answer's rows (best_words.use_rows()), whose kernels are named first where they tie with the fastest
     """
     known = [best for best in fastest_by_size(entries, study) if best.fastest.peak_fraction]
     sizes = [place_words(best.point, study) for best in known]
@@ -63,16 +64,20 @@ def share_chart(
     kinds_of_arithmetic = {best.fastest.arithmetic for best in known}
     alike = [best for best in entries if best.fastest.arithmetic in kinds_of_arithmetic]
     own, others = by_kernel(alike), by_kernel(beside)
+    limits = {*map(limit_kernel, study.limits)}
     libraries = []
     for number, ours in enumerate(known):
-        there = [found for name in study.rival_names if name in others and (found := others[name][number])]
+        there = [found for name, of in others.items() if name not in limits and (found := of[number])]
         same = [best for best in there if best.fastest.arithmetic == ours.fastest.arithmetic]
         libraries.append(min(same, key=lambda best: best.fastest.time_us, default=None))
-    names = dict.fromkeys(best.kernel for best in libraries if best)
-    lines = [("rival", list_texts([*names]), libraries)] if names else []
+    kinds = [best.fastest.peak_of for best in known]
+    where = _places(study, [best.point for best in known]) if len({*kinds}) == 1 else {}
+    are_lines = bool(where) or len(known) < 2
+    names = [best.kernel for best in libraries if best]
+    words = names[-1:] if are_lines else [*dict.fromkeys(names)]
+    lines = [("rival", list_texts(words), libraries)] if names else []
     if of_limit := others.get(limit_kernel(study.limits[0])) if study.limits else None:
         lines.append(("limit", limit_text(study.limits[0]), of_limit))
-    kinds = [best.fastest.peak_of for best in known]
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
@@ -81,9 +86,14 @@ def share_chart(
         **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": []},
     }
     of_kernels = {name: _shares(found, kinds) for name, found in own.items()}
+    used = [row["kernel"] for row in uses]
     fastest = [_fastest(number, best, own.values(), study, used) for number, best in enumerate(known)]
-    where = _places(study, [best.point for best in known]) if len(chart["peaks"]) == 1 else {}
-    if where or len(known) < 2:
+    if are_lines:
+        for row in (row for row in uses if row["has_better"] and row["losses"]):
+            losses = [row["losses"].get(size) for size in sizes]
+            pairs = zip(chart["curve"], losses, strict=True)
+            shares = [share / (1 + loss) if share and loss is not None else None for share, loss in pairs]
+            chart["beside"].insert(0, {"kind": "choice", "words": f"{row['kernel']}, for all sizes", "shares": shares})
         ends = _ends(fastest[-1], of_kernels, chart["beside"]) if known else []
         return {**chart, **where, "kernels": of_kernels, "ends": ends}
     # The smallest and the largest size are among those that are drawn.

@@ -20,6 +20,7 @@ from kernelsweep.judge.data.words import (
     point_text,
     reference_text,
     size_words,
+    times_text,
 )
 from kernelsweep.study.axes import LARGEST_GRID
 from kernelsweep.study.settings import StudySettings
@@ -83,6 +84,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
                    of `smaller` sizes, if they are others
     loses          at most, and on `average`
+    losses         at each size in words, of the row for all sizes with the first kernel's arithmetic; or empty
     largest        the largest of the sizes, at which are the following
     time, interval, peak_fraction, of_peak, peak_of
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
@@ -109,13 +111,16 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
             "average": f"{use.mean:.1%}",
+            "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=True)}
+            if use.everywhere and use.losses and "arithmetic" not in use.kind
+            else {},
             "largest": place_words(use.sizes[-1], study),
             "time": f"{use.configuration.time_us:,.2f} µs",
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
             "peak_fraction": use.configuration.peak_fraction,
             "of_peak": of_peak(use.configuration),
             "peak_of": use.configuration.peak_of,
-            "gain": f"{use.gain:.{1 if use.gain >= 2 else 2}f}×" if use.gain else "",
+            "gain": f"{times_text(use.gain)}×" if use.gain else "",
             "beside": use.beside if use.gain else "step 1 itself" * (use.kernel == study.kernels[0].name),
             "is_behind": bool(use.gain and use.gain < 1),
         }

@@ -200,9 +200,11 @@ class Use:
     everywhere     whether these are all sizes
     worst, mean    how much more it costs than the fastest of our kernels' configurations: 0.014 for 1.4%
     configuration  as measured at the largest of the sizes
-    beside         there, the fastest library with the same arithmetic, or without any the study's first kernel
+    beside         there, the fastest library that was measured with the same arithmetic, or without any the study's
+                   first kernel
     gain           its time over this configuration's; None where it has none, and of the first kernel itself
     ties           those that tie with it at each of the sizes, the fastest first
+    losses         how much more it costs at each of the sizes
     """
 
     study: str
@@ -216,6 +218,7 @@ class Use:
     beside: str = ""
     gain: float | None = None
     ties: tuple[Tie, ...] = ()
+    losses: tuple[float, ...] = ()
 
 
 def find_uses(name: str, data: StudyData) -> list[Use]:
@@ -249,6 +252,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     everywhere=end - start == len(places),
                     worst=max(lost),
                     mean=mean(lost),
+                    losses=tuple(lost),
                     configuration=as_configuration(chosen, parameters, chosen["kernel"] in data.gridded),
                     beside=beside,
                     gain=gain,
@@ -282,7 +286,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     arithmetic  the kind of arithmetic; "" where the work names none
     rounding    0 for that of the kind's first kernel, and another number for each other
     """
-    names = [*data.kernel_names, *data.settings.rival_names]
+    names = [*data.kernel_names, *data.measured_libraries]
     left_out = {*undefined_kernels(data.measurements), *data.settings.limits}
     rows = timed(data.measurements, data.device)
     columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work", "peak_of"]

@@ -21,6 +21,7 @@ from kernelsweep.results import (
     COUNTED,
     EDITED,
     FURTHER_POINT_COLUMNS,
+    LIMIT_PREFIX,
     METRIC_COLUMNS,
     each_table,
 )
@@ -113,6 +114,18 @@ class StudyData:
     def kernel_names(self) -> list[str]:
         """The study's kernels in the order of their story."""
         return [str(kernel.name) for kernel in self.settings.kernels]
+
+    @property
+    def measured_libraries(self) -> list[str]:
+        """All libraries with results: those that the study's file names, then others, as a recording may have.
+
+        How a library launches is not known.
+        """
+        others = self.measurements.loc[
+            (self.measurements["status"] == "ok") & self.measurements["launches"].isna(), "kernel"
+        ].unique()
+        named = [*self.settings.rival_names, *(name for name in others if not name.startswith(LIMIT_PREFIX))]
+        return [name for name in dict.fromkeys(named) if name not in self.kernel_names]
 
     @property
     def kernel_rows(self) -> pandas.DataFrame:

@@ -160,6 +160,11 @@ def device_text(device: Mapping[str, Any]) -> str:
     return provenance[:1].upper() + provenance[1:]
 
 
+def times_text(gain: float) -> str:
+    """How many times as fast, in digits that tell it from 1: 9.6, 1.39, 1.006."""
+    return f"{gain:.{1 if gain >= 2 else 2 if abs(gain - 1) >= 0.1 else 3}f}"
+
+
 def limit_kernel(limit: str) -> str:
     """The value of the column kernel in a limit's rows."""
     return f"{LIMIT_PREFIX}{limit}" if limit in DRIVER_LIMITS else limit

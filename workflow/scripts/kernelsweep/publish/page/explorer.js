@@ -5,7 +5,7 @@
 (async () => {
   const ADDRESS = "#explorer?";
   const LINES = "lines", POINTS = "points", MAP = "map";
-  const VIEWS = { [LINES]: "best over configurations", [POINTS]: "every point", [MAP]: "heat map" };
+  const VIEWS = { [LINES]: "best configurations", [POINTS]: "every point", [MAP]: "heat map" };
   const KERNEL = "kernel", BEST = "best", HEIGHT = 432, NEAR = 40;
   // The properties of a mark that the page's style sheet sets.
   const LOOK = ["fill", "stroke", "strokeWidth", "opacity", "fontFamily", "fontSize"];

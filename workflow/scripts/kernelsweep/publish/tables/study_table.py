@@ -204,7 +204,7 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
     """The rows of libraries and of limits, at the place where kernels are compared."""
     place = shown_place(data)
     rows = []
-    kinds = dict.fromkeys(data.settings.rival_names, RIVAL_ROW)
+    kinds = dict.fromkeys(data.measured_libraries, RIVAL_ROW)
     kinds |= {limit_kernel(limit): LIMIT_ROW for limit in data.settings.limits}
     for name, kind in kinds.items():
         rows_there = at_place(data.measurements[data.measurements["kernel"] == name], place)
