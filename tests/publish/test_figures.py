@@ -32,6 +32,7 @@ from kernelsweep.publish.drawing.figure_formats import QUICK_FORMATS, file_names
 from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.figures import heatmap, ladder, lanes, lines
 from kernelsweep.publish.swept import MOST_PLACES
+from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.results import PROOF_FAILED
 
 # warp_shuffle with the heat map of its study's file.
@@ -250,16 +251,17 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
     library = drawing.rows[drawing.rows["kernel"] == "cublas_matmul"]["speedup"]
     drawn = [ends for lines in axes.collections if isinstance(lines, LineCollection) for ends in lines.get_segments()]
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}
-    assert axes.get_xlabel() == "speedup over naive (logarithmic)"
-    # Other libraries, of which one is faster, were measured and are no rivals of the study.
-    left_out = "leaves them out: cub_not_guaranteed, cub_newest, cub_tuned, cub_pooled, cupy, "
-    caption = ladder.draw(recorded("bandwidth_bound")).caption
-    assert left_out in caption and "pycuda_gpuarray, from 248.1 µs." in caption and "fastest of these" in caption
-    assert "Not drawn" not in drawing.caption
+    assert axes.get_xlabel() == "speedup over naive, each at its fastest" and "is logarithmic" in drawing.caption
+    # Of other libraries than the study's, the fastest is drawn; a dashed line marks it.
+    bound = ladder.draw(recorded("bandwidth_bound"))
+    libraries = bound.rows[bound.rows["kind"] == "rival"].set_index("kernel")["speedup"]
+    assert [*libraries.index] == ["cub", "torch", "cub_not_guaranteed"] and libraries.idxmax() == "cub_not_guaranteed"
+    collections = bound.figure.axes[0].collections
+    dashed = [lines for lines in collections if isinstance(lines, LineCollection) and lines.get_linestyle()[0][1]]
+    assert [{x for x, _ in lines.get_segments()[0]} for lines in dashed] == [{libraries.max()}]
+    assert "not drawn: cub_newest, " in bound.caption and "not drawn" not in drawing.caption
     assert "published configuration" in ladder.draw(recorded("unrolling")).message
-    assert "fixed configurations; the answer" in ladder.draw(recorded("staged")).message, (
-        "of which nothing is published"
-    )
+    assert ", each at its fastest." in ladder.draw(recorded("staged")).message, "of which nothing is published"
     (axes,) = ladder.draw(recorded("stepwise")).figure.axes
     dots = next(dots for dots in axes.collections if not isinstance(dots, LineCollection))
     assert [to_hex(colour).upper() for colour in dots.get_facecolors()].count(palette.WHITE) == 3
@@ -300,15 +302,16 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     assert narrow.figure.get_figheight() < PAGE_IN
 
 
-def test_a_step_is_drawn_at_its_own_grid_size() -> None:
+def test_a_table_has_a_step_at_its_own_grid_size_and_a_ladder_its_kernel_at_the_fastest() -> None:
     study, rows = recorded("staged").settings, recorded("staged").measurements
     others = rows["kernel"].eq("staged_shared") & rows["grid_size"].ne(256)
     times = {column: rows[column].mask(others, 0.001) for column in ("time_low_us", "time_us", "time_high_us")}
     rows = rows.assign(peak_fraction=rows["peak_fraction"].mask(others, 0.7777), **times)
-    said = " ".join(texts(draw(ladder, study, rows, H200))).replace("\n", " ")
-    assert "77.77" not in said and "staged_shared (256 blocks)" in said
+    own = study_table(study_data(study, rows, H200)).set_index("kernel").loc["staged_shared"]
+    assert own["grid_size"] == 256 and own["peak_fraction"] != 0.7777
     # Among all configurations, those are the fastest; so they are in the figures of all configurations.
     assert "77.8" in texts(draw(heatmap, study, rows, H200))
+    assert ladder.draw(replace(recorded("staged"), measurements=rows)).message.startswith("staged_shared is ")
 
 
 def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:

@@ -22,9 +22,15 @@ from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
 from kernelsweep.publish.swept_axes import kernel_colours, no_times
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW
 
-DOT_PT, OF_RIVALS = 4.6, "library, dashed: the fastest of these"
-# The marks of rows by their kind, with their words.
-MARKS = {KERNEL_ROW: ("o", "kernel"), RIVAL_ROW: ("s", OF_RIVALS), LIMIT_ROW: ("P", "limit")}
+DOT_PT, OF_RIVALS = 4.6, "library; dashed: the fastest measured"
+# Of more kernels, colours are told apart no longer, and say the kind of row alone.
+MOST_COLOURS = 13
+# The marks of rows by their kind, with their words and that colour.
+MARKS = {
+    KERNEL_ROW: ("o", "kernel", palette.BLUE),
+    RIVAL_ROW: ("s", OF_RIVALS, palette.INK),
+    LIMIT_ROW: ("P", "limit", palette.GREY),
+}
 # Published numbers' marks, by source: hollow, and wide enough to be seen around a dot.
 HOLLOW_PT, HOLLOW = 6.0, "D^sv"
 
@@ -45,10 +51,15 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     of_rows = [*ladder.table["name"]], [*ladder.table["group"]], ladder.values(is_narrow(width))
     figure, axes, places = row_panel(width, *of_rows, above_in, colour)
     rows = ladder.table.assign(place=places)
+    is_many = rows["kernel"].nunique() > MOST_COLOURS
     if ladder.has_times:
-        _draw_dots(axes, rows, data)
-    look: Any = {"ls": "", "ms": DOT_PT, "color": palette.INK}
-    handles = [Line2D([], [], marker=MARKS[kind][0], **look) for kind in kinds]
+        of_kinds = rows["kind"].map({kind: colour for kind, (_, _, colour) in MARKS.items()})
+        _draw_dots(axes, rows, of_kinds if is_many else rows["kernel"].map(kernel_colours(data)))
+    look: Any = {"ls": "", "ms": DOT_PT}
+    handles = [
+        Line2D([], [], marker=MARKS[kind][0], color=MARKS[kind][2] if is_many else palette.INK, **look)
+        for kind in kinds
+    ]
     for column, marker in zip(ladder.published, itertools.cycle(HOLLOW)):
         look = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": palette.GREY, "mew": 0.9}
         handles += axes.plot(rows[column.name], places, **look)
@@ -57,18 +68,19 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         if (best := of_group.loc[of_group["kind"] == RIVAL_ROW, "shown"].max()) == best:
             axes.vlines(best, *ends, color=palette.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
     scale_log(axes)
-    axes.set(xlabel=ladder.label, ylabel="")
+    axes.set_xlabel(ladder.label, loc="right" if is_narrow(width) else "center")
+    axes.set_ylabel("")
     if len(words) > 1 or ladder.published:
         add_legend(axes, handles, words)
     return Drawing(figure, *texts_of(ladder), rows=rows.drop(columns=["place", "name"]))
 
 
-def _draw_dots(axes: Axes, rows: pandas.DataFrame, data: StudyData) -> None:
+def _draw_dots(axes: Axes, rows: pandas.DataFrame, colours: pandas.Series[str]) -> None:
     """A dot for each row with a time, hollow where its behaviour is undefined, and a line to it from the first."""
     timed = rows[rows["shown"].notna()]
     first = timed["shown"].head(1).sum()
     axes.hlines(timed["place"], first, timed["shown"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
-    colours = timed["kernel"].map(kernel_colours(data))
+    colours = colours[timed.index]
     axes.hlines(timed["place"], timed["low"], timed["high"], color=colours, linewidth=1.0)
     timed = timed.assign(edge=colours, face=colours.mask(timed["is_undefined"], palette.WHITE))
     for kind, some in timed.groupby("kind", sort=False):

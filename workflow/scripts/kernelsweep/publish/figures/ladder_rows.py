@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from math import nan
 
 import pandas
@@ -11,7 +12,7 @@ from pandas import isna, notna
 
 from kernelsweep.judge.best.find import best_at, comparable, is_tie, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP
-from kernelsweep.judge.data.reference import THROTTLED, at_place, flagged, flagged_kernels, timed, undefined_kernels
+from kernelsweep.judge.data.reference import THROTTLED, flagged, flagged_kernels, undefined_kernels
 from kernelsweep.judge.data.steps import grids_text, step_labels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place
 from kernelsweep.judge.data.words import (
@@ -21,12 +22,12 @@ from kernelsweep.judge.data.words import (
     UNDEFINED_NOTE,
     axis_value,
     device_text,
-    kernel_text,
     limit_kernel,
     limit_text,
     list_texts,
     reference_text,
     step_name,
+    times_text,
 )
 from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.swept_axes import place_caption
@@ -68,7 +69,9 @@ class Ladder:
     def label(self) -> str:
         """The quantity for readers."""
         is_gain = self.quantity == OF_SPEEDUP[0]
-        return f"speedup over {self.first} (logarithmic)" if is_gain else "time (µs, logarithmic)"
+        how = "at published configurations" if self.published else "at fixed configurations"
+        how = how if self.data.steps or not self.has_times else "each at its fastest"
+        return f"{f'speedup over {self.first}' if is_gain else 'time (µs)'}, {how}"
 
     @property
     def has_times(self) -> bool:
@@ -82,7 +85,8 @@ class Ladder:
             gains = self.table[self.published[0].name]
             number = self.published[0].first
             times = self.table.get(f"published_time_us {number.source} ({number.device})", gains * nan)
-        words, gain_texts = [], [f"{gain:.{2 if gain < 10 else 1}f}×" if gain == gain else "" for gain in gains]
+        digits = 3 if gains.max() < 1.2 else 2  # So that a difference is seen.
+        words, gain_texts = [], [f"{gain:.{digits if gain < 10 else 1}f}×" if gain == gain else "" for gain in gains]
         most = max(map(len, gain_texts))
         for time, gain in zip(times, gain_texts, strict=True):
             is_shown = time == time and not (is_narrow and gain)
@@ -91,8 +95,14 @@ class Ladder:
         return words
 
 
+@cache  # A figure is drawn in several widths.
 def ladder_of(data: StudyData) -> Ladder:
     """The ladder of a study."""
+    published = [column for column in published_columns(data) if column.quantity == SPEEDUP]
+    kernels = [step.kernel for step in data.steps]
+    if not published and data.has_times and len({*kernels}) == len(kernels):
+        # A step's own configuration shows what it changes, and says little of how fast its kernel is.
+        data = replace(data, settings=data.settings.changed(steps=[]))
     table = study_table(data)
     table = table.assign(**{name: nan for name in (*OF_TIME, *OF_SPEEDUP) if name not in table})
     rivals = table[table["kind"] == RIVAL_ROW]
@@ -112,9 +122,12 @@ def ladder_of(data: StudyData) -> Ladder:
     table = table.assign(
         name=_names(data, table), **{end: table[name] for end, name in zip(ENDS, quantity, strict=True)}
     )
+    # Of other libraries than the study's, the fastest.
+    rivals = table[table["kind"] == RIVAL_ROW].sort_values("time_us")
+    others = rivals[rivals.duplicated("group") & ~rivals["kernel"].isin(data.settings.rival_names)]
     # Groups in the order in which the table has them.
+    table = table.drop(index=others.index)
     table = table.sort_values("group", key=lambda column: pandas.factorize(column)[0], kind="stable")
-    published = [column for column in published_columns(data) if column.quantity == SPEEDUP]
     if published and table["time_us"].isna().all():
         table = table[table[[column.name for column in published]].notna().any(axis="columns")]
     return Ladder(data, table, quantity[0], published if quantity == OF_SPEEDUP else [])
@@ -184,18 +197,13 @@ def _message(ladder: Ladder) -> str:
 
 
 def _gain(step: str, gain: float, first: str) -> str:
-    return f"{step} is {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}"
+    return f"{step} is {times_text(gain)} times as fast as {first}"
 
 
 def _undrawn(ladder: Ladder) -> list[str]:
-    """A caption's sentence on what was measured and the study's file doesn't name, the fastest first; none without."""
-    data, named = ladder.data, [*ladder.data.kernel_names, *ladder.table["kernel"]]
-    there = timed(at_place(data.measurements, shown_place(data)), data.device).sort_values("time_us")
-    others = there[~there["kernel"].isin(named)].drop_duplicates("kernel")
-    if others.empty:
-        return []
-    names = list_texts([*map(kernel_text, others["kernel"])], len(others))
-    return [f"Not drawn, as the study's file leaves them out: {names}, from {four_digits(others['time_us'].min())} µs."]
+    """A caption's sentence on the libraries that aren't drawn; none without."""
+    names = [name for name in ladder.data.measured_libraries if name not in {*ladder.table["kernel"]}]
+    return [f"Slower libraries, not drawn: {list_texts(names, len(names))}."] if names else []
 
 
 def _caption(ladder: Ladder) -> str:
@@ -208,9 +216,10 @@ def _caption(ladder: Ladder) -> str:
     else:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
     texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
+    texts += ["The axis is logarithmic."]
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
     kinds = {*ladder.table["kind"]}
-    texts += ["Squares: libraries, the fastest of these dashed."] if RIVAL_ROW in kinds else []
+    texts += ["Squares: libraries; dashed: the fastest measured."] if RIVAL_ROW in kinds else []
     texts += ["Crosses: limits, which do a part of the work."] if LIMIT_ROW in kinds else []
     texts += _undrawn(ladder)
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []

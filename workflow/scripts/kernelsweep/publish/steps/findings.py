@@ -71,8 +71,8 @@ def _place(data: StudyData) -> str:
     if data.compares_outputs or not numbers:
         return ""
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    fixed = ". Each step has a fixed configuration: the answer has the fastest" if data.steps else ""
-    return f"{' and '.join(numbers).capitalize()}: at {where}{fixed}."
+    fixed = " Each step has a fixed configuration here; the answer has the fastest." if data.steps else ""
+    return f"{' and '.join(numbers).capitalize()}: at {where}.{fixed}"
 
 
 def _pictured(data: StudyData, kernel: str, point: Mapping[str, Any]) -> str:

@@ -199,7 +199,8 @@ def _times(table: pandas.DataFrame) -> list[str]:
 
 
 def _ratios(values: pandas.Series[float]) -> list[str]:
-    return [EMPTY if pandas.isna(value) else f"{value:.{2 if value >= 0.1 else 3}f}×" for value in values]
+    digits = 3 if values.max() < 1.2 else 2  # So that a difference is seen.
+    return [EMPTY if pandas.isna(value) else f"{value:.{digits if value >= 0.1 else 3}f}×" for value in values]
 
 
 def _right(row: pandas.Series[Any]) -> str:
@@ -234,6 +235,8 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     texts = [] if data.has_times or data.compares_outputs else [NO_TIMES_OF_OURS]
     if "as_fast" in table:
         texts.append("Each row: the kernel's fastest configuration at this point.")
+    elif data.steps and "time_us" in table:
+        texts.append("Each step has a fixed configuration; the answer has the fastest.")
     if any(head.startswith("of ") for head in heads):
         texts += _peaks(data)
     if limits := data.settings.limits:
