@@ -25,6 +25,7 @@ from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
 
+VISITED_ONCE = "One visit per point can't show how processes differ: intervals are too narrow, and ties too few."
 _HEADS = ("study", "sizes", "use", "", "loses", "of peak")
 _LOSES = "  loses: at most so much slower than our fastest, without libraries, limits and undefined behaviour. "
 _LOSES += f"Below {LITTLE:.0%} doesn't matter."
@@ -47,7 +48,7 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_OF_STATUS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "provenance", "kind")
+_AS_IS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "provenance", "kind", "once")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class StudyAnswer:
     claims      the number of claims on it with each kind of verdict
     lacking     its kernels of which there is no point, as where a recording is older
     provenance  where its numbers come from
+    once        whether one visit is behind each of its times
     kind        the element type and the like that the answer holds for, of those that were swept; "" for all
     """
 
@@ -79,6 +81,7 @@ class StudyAnswer:
     lacking: Sequence[str] = ()
     provenance: str = ""
     kind: str = ""
+    once: bool = False
 
     @property
     def mistaken(self) -> int:
@@ -120,6 +123,7 @@ def answers(
             claims=Counter(kind for of, kind in claims if of == name),
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
             provenance=(provenances or {}).get(name, ""),
+            once=counted.is_visited_once(name),
             kind=_kind_text([use.kind for use in uses if use.study == name], study),
         )
         for name, study in studies.items()
@@ -184,7 +188,7 @@ def status_text(
 
     studies = {
         answer.study: {
-            **{key: getattr(answer, key) for key in _OF_STATUS},
+            **{key: getattr(answer, key) for key in _AS_IS},
             "title": answer.settings.title,
             "is_searched": bool(answer.settings.search),
             "proofs": {
@@ -220,6 +224,8 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     shown = [f"{list_texts([one.study for one in of], len(of))} for {kind}" for kind, of in of_kind.items()]
     notes += [f"Shown here: {'; '.join(shown)}. best.json has the others."] if shown else []
     searched = [study.study for study in studies if study.uses and study.settings.search]
+    once = [study.study for study in studies if study.uses and study.once]
+    notes += [f"{VISITED_ONCE} Set measuring.quick_visits: 3 for {', '.join(once)}."] if once else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     has_peaks = _has_peaks(studies)
     rows = [
