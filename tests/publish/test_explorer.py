@@ -130,7 +130,7 @@ def recorded_page(recorded_points: dict[str, Any], tmp_path_factory: pytest.Temp
 
 def page_of(points: dict[str, Any], file: Path, studies: Sequence[Section] = ()) -> Path:
     empty: dict[str, Any] = {"studies": studies, **{name: [] for name in ("chapters", "files")}}
-    empty |= {"has_clock": True, "answers": {}, "facts": {}, "settings": {}}
+    empty |= {"has_clock": True, "answers": {}, "facts": {"Numbers": ""}, "reach": [], "settings": {}}
     empty |= dict.fromkeys(("failed", "summary", "words", "made"), "")
     page = render(title="Points", points=points, index=Link("index.html", ""), platform="", left_out=0, **empty)
     file.write_text(page, encoding="utf-8")

@@ -85,10 +85,10 @@ with logged(snakemake):
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(counted, planned, studies, lambda row: since_right(dict(row), folder, store), store.text)
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
-    provenance, found = device["provenance"], (counted, proofs, failed_kernels)
-    status = status_text(provenance, of_studies, entries, beside, len(errors), files, *found)
+    found = counted, proofs, failed_kernels
+    status = status_text(device, of_studies, entries, beside, len(errors), files, *found)
     Path(output.status).write_text(status, encoding="utf-8")
     is_timed, said = has_times(device), (failed_kernels, errors, output.summary, plan.page)
-    answer = run_answer(of_studies, provenance, proofs, counted, *said, is_timed)
+    answer = run_answer(of_studies, device["provenance"], proofs, counted, *said, is_timed)
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

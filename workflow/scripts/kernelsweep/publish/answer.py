@@ -162,7 +162,7 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
 
 
 def status_text(
-    provenance: str,
+    device: Mapping[str, Any],
     answered: Iterable[StudyAnswer],
     best: Sequence[Best],
     beside: Sequence[Best],
@@ -186,6 +186,7 @@ def status_text(
         chart = share_chart(answer.settings, own, others, answer.uses)
         return {**chart, "uses": [row for row in answer.uses if not row["is_refined"]]}
 
+    title, provenance = device["title"] or device["name"], device["provenance"]
     studies = {
         answer.study: {
             **{key: getattr(answer, key) for key in _AS_IS},
@@ -196,6 +197,7 @@ def status_text(
                 for kernel, proof in answer.proofs.items()
             },
             "answer": drawn(answer),
+            "device": device["by_study"].get(answer.study, {}).get("title", title),
             "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],
             "files": files[answer.study],
         }
@@ -203,9 +205,10 @@ def status_text(
     }
     content = {
         "provenance": provenance,
+        "device": title,
         "errors": errors,
         "right": counted.by_status()["ok"],
-        "facts": run_facts(counted, proofs, provenance),
+        "facts": run_facts(proofs, provenance),
         "failed": failed_text(counted, proofs, failed),
         "studies": studies,
     }
