@@ -18,7 +18,7 @@ from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
-from kernelsweep.judge.data.proofs import KernelProof
+from kernelsweep.judge.data.proofs import KernelProof, message_at
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, read_parameters, with_parameters
@@ -219,8 +219,7 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
     unexplained = [row for row in (proof.mistakes if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
         if finding["check"] != "result" or not {"result", "build"} & {*candidate.findings}:  # Rows say it, too.
-            message, point = finding["message"], finding["point"]
-            told = f"{message.removeprefix(f'at {point}: ')}; at {point}" if point else message
+            told = message_at(finding) + f"; at {finding['point']}" * bool(finding["point"])
             candidate.find(finding["check"], told)
     for row in proof.missing if proof else ():
         if row["reason"] == Reason.HIDDEN_WORDS:  # The emulator's sweep has them in its points.

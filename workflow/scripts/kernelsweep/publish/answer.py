@@ -17,7 +17,16 @@ from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
-from kernelsweep.judge.data.proofs import KernelProof, Proofs, mistakes_of, note_lines, proof_errors, proofs_in_words
+from kernelsweep.judge.data.proofs import (
+    KernelProof,
+    Proofs,
+    message_at,
+    mistakes_of,
+    note_lines,
+    proof_errors,
+    proofs_in_words,
+)
+from kernelsweep.judge.data.reference import has_times
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts, place_text
 from kernelsweep.publish.index.statuses import counts_text
@@ -290,22 +299,20 @@ def _lines(rows: Sequence[Sequence[str]], sizes: int) -> list[str]:
 
 def run_answer(
     studies: Sequence[StudyAnswer],
-    provenance: str,
+    device: Mapping[str, Any],
     proofs: Proofs,
     counted: RowCounts,
     failed: Sequence[Failure],
     incomplete: Sequence[str],
     summary: str,
     page: str,
-    is_timed: bool,
 ) -> Answer:
     """What a run says at its end. It fails where a point failed, rows are missing, or nothing was run.
 
     incomplete  why the run is incomplete
     summary     the file summary.md
-    is_timed    whether the platform has a clock
     """
-    text = answer_text(studies, provenance, proofs)
+    text = answer_text(studies, device["provenance"], proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
     text += f"\n\n{fitted(_OF_PEAK)}" if _has_peaks(studies) else ""
@@ -314,7 +321,7 @@ def run_answer(
     errors = [*incomplete]
     for of, one in shown.items():
         found = mistakes_of(proofs[of], told) if of in proofs else []
-        errors.append(_with_changes(one, [f"  A check found: {row['message'].partition(': ')[2]}." for row in found]))
+        errors.append(_with_changes(one, [f"  A check found: {message_at(row)}." for row in found]))
     others = [one.kernel for one in failed[_LISTED_KERNELS:]]
     errors += [f"And points of {', '.join(others)}."] if others else []
     errors += proof_errors({of: proof for of, proof in proofs.items() if of not in shown}, told)
@@ -325,7 +332,7 @@ def run_answer(
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
     if errors:
         next_command = ""
-    elif is_timed:
+    elif has_times(device):
         next_command = f"edit a kernel, then: {COMMAND} compare"
     else:
         next_command = f"times need a GPU: {GPU_COMMAND}{f' {studies[0].study}' if len(studies) == 1 else ''}"

@@ -137,6 +137,11 @@ def in_words(row: CsvRow) -> str:
     return f"{row['study']}/{row['kernel']}{check}: {row['message']}"
 
 
+def message_at(row: CsvRow) -> str:
+    """A finding's message without its point."""
+    return row["message"].removeprefix(f"at {row['point']}: ")
+
+
 def proof_errors(proofs: Proofs, counted: RowCounts | None = None, failed: Collection[str] = ()) -> list[str]:
     """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines.
 
