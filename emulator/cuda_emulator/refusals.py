@@ -34,7 +34,7 @@ _CUDA_WORD = re.compile(
     r"|(?:erfcx|erf(?:c)?inv|normcdfinv|cyl_bessel_i[01])f?"
     r"|(?:cooperative_groups|cg|cuda|cub|thrust|nvcuda)::[\w:]+"
     r"|(?:cuda|cub|thrust|cooperative_groups|nv)/.*"
-    r"|(?:cuda(?:_\w+)?|cooperative_groups|cu(?:rand|blas|fft|sparse)\w*|cuComplex|nv\w+)\.h"
+    r"|(?:cuda(?:_\w+)?|cooperative_groups|cu(?:rand|blas|fft|sparse)\w*|nv\w+)\.h"
 )
 # What the emulator's headers have, by the header.
 _OF_HEADERS = {
@@ -42,6 +42,7 @@ _OF_HEADERS = {
     r"|__h(?:mul|sub|div|fma|neg|abs|eq|ne|lt|le|gt|ge|min|max|isnan|isinf)2?",
     "cuda_bf16.h": r"(?:__)?nv_bfloat162?|CUDART_\w+_BF16|__\w*bfloat16\w*",
     "math_constants.h": r"CUDART_[A-Z]\w*",
+    "cuComplex.h": r"(?:make_)?cu(?:Float|Double)?Complex\w*|cuC[a-z]+",
     "cooperative_groups.h": r"cooperative_groups",
     "cooperative_groups/reduce.h": r"(?:cooperative_groups|cg)::(?:reduce|plus|less|greater)",
     "cuda/std/limits": r"cuda::std::numeric_limits",

@@ -22,7 +22,7 @@ ENTRIES = [
     *("deep", "wild", "divide", "trap", "fill"),
     *("reverse_blocks<double>", "reverse_blocks<int>", "reverse_dynamic", "count_all", "read_total", "places"),
     "block_sums",
-    *("weigh", "tiles<4>", "tiles<32>", "integers", "floats"),
+    *("weigh", "tiles<4>", "tiles<32>", "integers", "floats", "complexes"),
     *("small_floats<__half>", "small_floats<__nv_bfloat16>", "add_pairs", "add_vectors"),
 ]
 FILES = [KERNELS / f"{stem}.cu" for stem in ("exchanges", "waits", "faults", "memory", "found")]
@@ -398,6 +398,19 @@ def test_vectors_are_shuffled_and_added_atomically(kernels: Kernels) -> None:
     assert [*bounds] == [7, 14]
 
 
+def test_complex_numbers_are_computed_without_overflow(kernels: Kernels) -> None:
+    # The squares of the last are beyond a float.
+    x, y = np.array([1 + 2j, -3j, 4e30 + 4e30j], np.complex64), np.array([3 - 1j, -0.5 + 2j, 2e30 - 2e30j])
+    results = np.zeros((3, 7), np.complex128)
+    kernels.run("complexes", 1, 3, x, y, results)
+    wide = x.astype(complex)
+    expected = [wide + y, wide - y, wide * y, wide / y, wide * y + wide.conj(), wide / y, abs(wide) + 1j * abs(y)]
+    products = [2, 4]
+    for place, right in enumerate(expected):
+        points = slice(2 if place in products else 3)
+        assert np.allclose(results[points, place], right[points], rtol=3e-7 if place < 5 else 1e-7), place
+
+
 def test_sums_of_a_block_by_cub(kernels: Kernels) -> None:
     data = np.random.default_rng(1).integers(-50, 50, 96).astype(np.int32)
     data[40:60] = 99
@@ -459,7 +472,7 @@ TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
         ("", "NV_IF_TARGET(NV_PROVIDES_SM_90, (data[0] = 1;))", "NV_PROVIDES_SM_90"),
         ("__block_size__((32, 1, 1)) ", "", "__block_size__"),
         ("", "data[0] = erfcinvf(0.5f);", "erfcinvf"),
-        ("#include <cuComplex.h>\n", "", "cuComplex.h"),
+        ("#include <curand_kernel.h>\n", "", "curand_kernel.h"),
         (GROUPS, "cg::this_cluster().query_shared_rank(data);", "cooperative_groups::cluster_group::query_shared_rank"),
     ],
 )

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -89,6 +90,16 @@ __global__ void floats(const float *as, const float *bs, float *results, int *co
 }
 
 // Every 16-bit number as a float; every float as a 16-bit number; a sum of products, and one rounded once.
+extern "C" __global__ void complexes(const cuComplex *x, const cuDoubleComplex *y, cuDoubleComplex *results)
+{
+    const cuComplex a = x[threadIdx.x], b = cuComplexDoubleToFloat(y[threadIdx.x]);
+    const cuComplex narrow[] = {cuCaddf(a, b), cuCsubf(a, b), cuCmulf(a, b), cuCdivf(a, b), cuCfmaf(a, b, cuConjf(a))};
+    for (int i = 0; i < 5; ++i)
+        results[7 * threadIdx.x + i] = cuComplexFloatToDouble(narrow[i]);
+    results[7 * threadIdx.x + 5] = cuCdiv(make_cuDoubleComplex(cuCrealf(a), cuCimagf(a)), y[threadIdx.x]);
+    results[7 * threadIdx.x + 6] = make_cuDoubleComplex(cuCabsf(a), cuCabs(y[threadIdx.x]));
+}
+
 template <typename Small>
 __global__ void small_floats(const Small *smalls, float *as_floats, const float *floats, Small *as_smalls, Small *sums,
                              Small *fused)
