@@ -134,8 +134,7 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
         right = VALUES_RIGHT if runner.compares else ""
-        message = f"{right}{outside[0].message}"
-        return replace(outcome, status="wrong_result", message=message, reason=Reason.OUT_OF_BOUNDS)
+        return replace(outcome, status="wrong_result", message=f"{right}{outside[0].message}")
     return outcome
 
 
@@ -160,14 +159,14 @@ def _settled(outcome: Outcome, platform: Platform, runner: Runner, run: Callable
     Two writes decide nothing if they always store one value. Plain reads beside atomic functions, and reads of what
     nothing has given a value, do so if the results have the same bits whatever is read.
     """
-    if outcome.status != "ok" or not any(mistake.is_doubtful for mistake in outcome.mistakes):
+    if outcome.status not in ("ok", "wrong_result") or not any(mistake.is_doubtful for mistake in outcome.mistakes):
         return outcome
     results, are_equal = runner.result_bytes(), True
     notes: list[dict[_Places, MemoryMistake]] = []
     for filling in _FILLINGS:
         runner.memory.free()
         platform.watch(filling)
-        are_equal = run().status == "ok" and runner.result_bytes() == results and are_equal
+        are_equal = run().status == outcome.status and runner.result_bytes() == results and are_equal
         found = sorted(platform.mistakes(runner.memory.buffers()), key=lambda mistake: mistake.kind)
         differ = {_places(mistake) for mistake in found if mistake.kind == "race"}
         harmless = {_places(mistake): mistake for mistake in found if mistake.kind in (SAME_VALUE, UNORDERED_READ)}
