@@ -109,5 +109,15 @@ def test_a_wrong_result_tells_of_constants_that_nothing_sets(entry: dict[str, li
         "source_sha256": "",
     }
     studies = {"own": made({"kernels": [{"name": "filter", **entry}]})}
-    (found,) = failures(row_counts([row]), [], studies, lambda _: [], lambda _: source)
+    (found,) = failures(row_counts([row]), [], studies, lambda _: [], lambda _: source, {})
     assert found.where.endswith(f"First at {told}")
+
+
+def test_a_failure_names_the_line_of_a_file_that_the_kernels_file_includes() -> None:
+    where = "reads x[9] at published/scale-1f2e3d4/src/scale.cu:41, out of bounds of the device buffer x of 9 elements"
+    row = {"study": "own", "kernel": "scale", "status": "wrong_result", "message": f"expected 1.5, found 2; {where}"}
+    rows = row_counts([{**row, "flags": "", "source_sha256": ""}])
+    planned = [PlannedKernel("own", "scale", None, file="kernels/own/scale.cu")]
+    studies = {"own": made({"kernels": [{"name": "scale"}]})}
+    (found,) = failures(rows, planned, studies, lambda _: [], lambda _: "", {})
+    assert found.place == "published/scale-1f2e3d4/src/scale.cu:41"

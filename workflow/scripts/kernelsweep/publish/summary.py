@@ -11,6 +11,7 @@ from kernelsweep.compile.device_code import host_variables
 from kernelsweep.judge.data.proofs import (
     Proofs,
     explained_findings,
+    mistakes_of,
     proofs_in_words,
     unproven,
 )
@@ -136,6 +137,7 @@ def failures(
     studies: Mapping[str, StudySettings],
     since: Callable[[CsvRow], Sequence[str]],
     text_of: Callable[[str], str],
+    proofs: Proofs,
 ) -> list[Failure]:
     """The kernels with failed points, the worst first.
 
@@ -150,7 +152,9 @@ def failures(
         where = "None of its points ran" if what == _REFUSED else f"First at {_place(example, studies[kernel[0]])}"
         where += _unset(example, studies[kernel[0]], text_of)
         file, changes = files.get(kernel, ""), since(example)
-        told = re.search(rf"{re.escape(file)}:\d+", message)
+        found_by_checks = mistakes_of(proofs[kernel], counted) if kernel in proofs else []
+        words = " ".join([message, *(row["message"] for row in found_by_checks)])
+        told = re.search(rf"{re.escape(file)}:\d+", message) or _PLACE.search(words)
         changed = re.match(r"@@ (\S+) ", "".join(changes[:1]))
         place = told[0] if told else changed[1] if changed else file
         found.append(Failure("/".join(kernel), place, what, message, where, changes))
@@ -158,6 +162,8 @@ def failures(
 
 
 _REFUSED = "does not compile"
+# A line of a file of the repository, such as one that the kernel's file includes.
+_PLACE = re.compile(r"(?<!\S)[^\s/:]+/[^\s:]+\.\w+:\d+")
 
 
 def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[str], str]) -> str:
@@ -209,9 +215,14 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
     )
 
 
-def run_facts(proofs: Proofs, provenance: str) -> dict[str, str]:
-    """The facts at the top of the page."""
-    return {"Numbers": provenance} | ({"Checked": proofs_in_words(proofs)} if proofs else {})
+def run_facts(counted: RowCounts, proofs: Proofs, provenance: str) -> dict[str, str]:
+    """The facts at the top of the page, without empty ones."""
+    statuses = [f"{count:,} {status.replace('_', ' ')}" for status, count in counted.by_status().items()]
+    if excused := counted.excused_in():
+        statuses[-1] += f" ({excused:,} as expected of kernels marked undefined)"
+    checked = proofs_in_words(proofs) if proofs else ""
+    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def all_right(are_some_excused: bool) -> str:

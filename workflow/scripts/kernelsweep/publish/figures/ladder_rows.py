@@ -191,7 +191,9 @@ def _message(ladder: Ladder) -> str:
         return f"{where}, no later step is faster than {first}."
     alike = f" As fast: {list_texts(labels[1:])}." if labels[1:] else ""
     there = f"{where[:1].lower()}{where[1:]}" + ", the published configuration" * bool(data.steps and ladder.published)
-    return f"{_gain(labels[0], best['speedup'], first)}, {there}.{alike}"
+    fixed = " Steps have fixed configurations; the answer takes the fastest."
+    why = fixed if data.steps and not ladder.published else ""
+    return f"{_gain(labels[0], best['speedup'], first)}, {there}.{alike}{why}"
 
 
 def _gain(step: str, gain: float, first: str) -> str:
