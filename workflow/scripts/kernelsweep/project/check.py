@@ -21,12 +21,12 @@ from typing import Any
 from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
-from kernelsweep.project.check_points import default_points, ragged_points
+from kernelsweep.project.check_points import default_points, ragged_points, value_at
 from kernelsweep.project.checked import Checked, Finding, Seen, judged, seen
 from kernelsweep.project.compile_commands import flags_of
 from kernelsweep.project.doubts import MOST_SECONDS, TimeOver, beyond, doubts
 from kernelsweep.project.guess import Guess, folders_above, guess, kernels_in, missing_headers
-from kernelsweep.project.host_code import names_of
+from kernelsweep.project.host_code import names_of, python_name
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
 from kernelsweep.study.kernels.launches import MOST_THREADS
 from kernelsweep.study.point import Point
@@ -39,10 +39,16 @@ _START_SECONDS = 1.0  # of a run, in which its process starts: on a busy machine
 
 def read_case(text: str) -> dict[str, int]:
     """Sizes by name from a text such as n=1000,m=3. Raises UserError."""
-    parts = [part.partition("=") for part in text.split(",")]
-    if not all(name.strip().isidentifier() and value.strip().isdigit() for name, _, value in parts):
+    parts = read_elements(text)
+    if not all(name.isidentifier() and value.isdigit() for name, value in parts.items()):
         raise UserError(f"--case is {text!r}. Allowed: names with numbers, such as n=1000,m=3.")
-    return {name.strip(): int(value) for name, _, value in parts}
+    return {name: int(value) for name, value in parts.items()}
+
+
+def read_elements(text: str) -> dict[str, str]:
+    """Numbers of elements, over the sizes, by arrays from a text such as x=n*m,y=n."""
+    parts = [part.partition("=") for part in text.split(",")]
+    return {python_name(name.strip()): value.strip() for name, _, value in parts}
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class Given:
     flags_from  the compile_commands.json that has further options
     above       the folders above the file that are searched for headers, too
     seeds       the number of orders of blocks, warps and lanes in which each point runs
+    elements    how many there are of each array, over the sizes
     """
 
     cases: Sequence[Mapping[str, int]] = ()
@@ -62,6 +69,7 @@ class Given:
     flags_from: str = ""
     above: Sequence[Path] = ()
     seeds: int = 1
+    elements: Mapping[str, str] = field(default_factory=dict)
 
     def with_flags_of(self, file: Path) -> Given:
         """This, with what a compile_commands.json says of the file."""
@@ -77,7 +85,7 @@ def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
     given = given.with_flags_of(file)
     include = folders_in(given.options)
     names = [kernel] if kernel else [*kernels_in(file, include)]
-    if len(names) > 1 and (given.grid or given.block or given.shared or given.cases):
+    if len(names) > 1 and (given.grid or given.block or given.shared or given.cases or given.elements):
         raise UserError(f"{file} has several kernels. Name one of them by --kernel: {', '.join(names)}.")
     guesses = [_with(guess(file, name, include, supposed=True), given) for name in names]
     together = [one.function for one in guesses if not why_not(one)]  # A unit of all takes the time of one.
@@ -95,6 +103,11 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         guessed, holds = learnt(guessed, runs)
         holds = {one.name: holds[one.name].without_one_more("int" in one.dtype) for one in guessed.arrays}
         points = [{**ragged_points(guessed)[0], **case} for case in given.cases] or default_points(guessed)
+        for name, size in given.elements.items():
+            if name not in holds or any(value_at(size, point) < 1 for point in points):
+                allowed = f"numbers over {', '.join(guessed.axes) or 'no sizes'}, of {', '.join(holds)}"
+                raise UserError(f"--elements has {name}={size}. Allowed: {allowed}.")
+            holds[name] = replace(holds[name], size=size, known=True, larger="", given=True)
 
         def run(at: Sequence[Mapping[str, int]]) -> Seen:
             return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
@@ -107,7 +120,9 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         outcomes = replace(
             outcomes, findings={key: outcomes.findings[key] for key in outcomes.findings if key not in past}
         )
-        result = judged(result, outcomes, depends, {one.name: one.in_source for one in guessed.arrays})
+        in_source = {one.name: one.in_source for one in guessed.arrays}
+        unjudged = [in_source[name] for name, of in holds.items() if not of.known]
+        result = replace(judged(result, outcomes, depends, in_source), unjudged=unjudged)
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
     told = _in_words(guessed, holds, points, {*past.values()}) | _of_files(file, given)
@@ -155,12 +170,12 @@ def _sides(text: str) -> list[str]:
 def why_not(guessed: Guess) -> str:
     """Why a call can't be guessed; "" where it can."""
     for one in guessed.parameters:
-        if one.made or not one.dtype or (one.row > 1 and not one.is_array):
+        if one.made or not one.dtype or (one.row > 1 and not one.is_array and "float" not in one.dtype):
             return f"no argument can be made for `{one.text}`. A study can: kernelsweep new NAME FILE.cu."
     if guessed.unread:
         return (
-            f"the value of the template's parameter {guessed.unread[0]} in the launch can't be read. A study can have "
-            "it: kernelsweep new NAME FILE.cu."
+            f"the value of the template's parameter {guessed.unread[0]} in the launch can't be read. Name all: "
+            f"--kernel '{guessed.function}'."
         )
     if not any(one.written for one in guessed.arrays):
         return "it has no array that it could write."
@@ -263,7 +278,10 @@ class Runs:
         for outcome in made.outcomes.values():
             self.last = outcome.message
             if outcome.status == "build_failed":
-                raise UserError(outcome.message)
+                named = (
+                    "\nOf its template, types that can't be read are float: --kernel 'NAME<float3, 4>' names others."
+                )
+                raise UserError(outcome.message + named * ("<" in guessed.function))
         return made.outcomes
 
 
@@ -277,7 +295,9 @@ def _in_words(
             does = "read" if not one.written else "updated" if of.updated else "written"
             does += ", zeros at first" * (of.zeros and does != "written")
             what = (
-                f"{of.size} elements, {'and it touches one more' if of.larger else 'as it touches'} at round sizes"
+                f"{of.size} elements, as given"
+                if of.given
+                else f"{of.size} elements, {'and it touches one more' if of.larger else 'as it touches'} at round sizes"
                 if of.known
                 else f"{of.size} elements, {'fewer' if one.name in larger else 'more'} than it touches: its end is not "
                 "known, so its bounds are not judged"

@@ -15,7 +15,7 @@ from kernelsweep.study import expressions
 
 # Sizes at which arrays are learnt: different ones, so that products tell them apart; then sizes that no block divides.
 _ROUND = {1: ((512,), (256,)), 2: ((96, 128), (160, 64)), 3: ((32, 64, 96), (96, 32, 64))}
-_ROUND_OF_MANY = ((4, 32, 64, 8, 2, 16), (2, 96, 32, 8, 4, 3))
+_ROUND_OF_MANY = ((4, 32, 64, 8, 2, 16, 6), (2, 80, 16, 12, 3, 5, 7))
 _RAGGED = {1: ((1000,), (37,)), 2: ((75, 100), (33, 7)), 3: ((33, 50, 70), (17, 5, 9))}
 _OF_PLANE = ({1: ((128,), (64,))}, {1: ((100,), (37,))})
 _RAGGED_OF_MANY = ((3, 20, 33, 6, 2, 5), (5, 7, 9, 3, 1, 2))
@@ -94,7 +94,9 @@ def _points(
             for side, block in zip(guessed.grid, guessed.block, strict=False):
                 named = {*names_of(side)} & {*sizes}
                 if "/" in side and len(named) == 1 and block.isdigit():
-                    values |= {name: -(-values[name] // int(block)) * int(block) for name in named}
+                    # The second of two sizes below a block is two blocks.
+                    more = {name: number * (values[name] < int(block)) for name in named}
+                    values |= {name: (-(-values[name] // int(block)) + more[name]) * int(block) for name in named}
         values |= {name: max(values.values()) + 32 for name in sizes if _LEADING.match(name) and len(sizes) > 1}
         values |= {name: _SMALL[(number + place) % len(_SMALL)] for place, name in enumerate(guessed.small)}
         found.append(_with_blocks(guessed, {name: values.get(name, other) for name in guessed.axes}))

@@ -49,6 +49,7 @@ class Checked:
     doubtful   the same, where it depends on a guess whether they are mistakes
     notes      the same, where further runs showed that they decide nothing
     unchecked  why it was not checked, by point; by "" where it was not checked at all
+    unjudged   the arrays whose sizes are not known, so that bounds could not be judged
     judged     whether results were compared with right ones
     """
 
@@ -61,6 +62,7 @@ class Checked:
     doubtful: Sequence[Finding] = ()
     notes: Sequence[Finding] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
+    unjudged: Sequence[str] = ()
     judged: bool = False
     seconds: float = 0.0
 
@@ -71,8 +73,8 @@ class Checked:
 
     @property
     def status(self) -> int:
-        """1 for a mistake, 3 for what may be one, 2 where a point could not be checked; 0 for none of these."""
-        return 1 if self.findings else 3 if self.doubtful else 2 if self.unchecked else 0
+        """1 for a mistake, 3 for what may be one, 2 where not all could be checked; 0 for none of these."""
+        return 1 if self.findings else 3 if self.doubtful else 2 if self.unchecked or self.unjudged else 0
 
     def __repr__(self) -> str:
         head = f"{self.file}:{self.line}  {self.kernel}"
@@ -100,11 +102,14 @@ class Checked:
         if not ran:
             return f"{found} found in its launch, so that it was not run."
         what = "results, accesses and barriers" if self.judged else "accesses and barriers"
+        sizes = ",".join(f"{one}=1000" for one in self.unjudged)
+        ends = f", but bounds of {', '.join(self.unjudged)} could not be judged: --elements {sizes} gives sizes"
         judged = "" if self.judged else " Results were not judged: nobody said which are right."
         is_of_call = any(one.kind != OF_ORDER for one in self.doubtful)
         meant = ": --case, --grid and --block say which call is meant" * is_of_call
         depend = f" {_counted(doubtful, 'finding')} may be {'mistakes' if doubtful > 1 else 'a mistake'}{meant}."
-        return f"{found} found in {what}, at {_counted(ran, 'point')} on the emulator.{depend * bool(doubtful)}{judged}"
+        where = f"at {_counted(ran, 'point')} on the emulator{ends * bool(self.unjudged)}"
+        return f"{found} found in {what}, {where}.{depend * bool(doubtful)}{judged}"
 
 
 def _counted(number: int, what: str) -> str:
@@ -153,7 +158,9 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
         mistakes = [
             (check, kind, _FOLDERS.sub("", message), lines)
             for check, kind, message, lines in findings(outcome)
-            if check in _OF_MEMORY or kind in (ORDER, "wrong_result")
+            if check in _OF_MEMORY
+            or kind == ORDER
+            or (kind == "wrong_result" and not any(message.endswith(one.message) for one in outcome.mistakes))
         ]
         if outcome.status in ("ok", "wrong_result") or mistakes:
             ran.append(point)

@@ -144,11 +144,14 @@ def check(arguments: Sequence[str]) -> int:
         prog="kernelsweep check",
         description="Run a file's kernels on the emulator, with arguments made from their signatures, and watch each "
         "access: races, bounds, alignment, barriers, reads of what nothing has written. Results are not judged.",
-        epilog="Exit status: 0 nothing found, 1 a mistake, 2 a kernel could not be checked, 3 what may be a mistake.",
+        epilog="Exit status: 0 nothing found, 1 a mistake, 2 not all could be checked, 3 what may be a mistake.",
     )
     parser.add_argument("file", type=Path, help="a .cu file or a header with kernels")
     parser.add_argument("--kernel", default="", help="one kernel of the file; left out: all")
     parser.add_argument("--case", action="append", default=[], metavar="n=1000,m=3", help="sizes, in place of guesses")
+    parser.add_argument(
+        "--elements", default="", metavar="x=n*m,y=n", help="sizes of arrays, in place of what is learnt"
+    )
     for side in ("grid", "block", "shared"):
         parser.add_argument(f"--{side}", default="", metavar="N", help="numbers, or expressions such as n/256,m")
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a macro")
@@ -156,17 +159,22 @@ def check(arguments: Sequence[str]) -> int:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run each point in N orders of its threads")
     parser.add_argument("--json", action="store_true", help="print a list of records, one a kernel")
     given = parser.parse_args(arguments)
-    from kernelsweep.project.check import Given, check_file, read_case
+    from kernelsweep.project.check import Given, check_file, read_case, read_elements
     from kernelsweep.project.checked import as_values
 
     options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
     cases = [read_case(one) for one in given.case]
     results = []
-    call = Given(cases, given.grid, given.block, given.shared, options, seeds=given.seeds)
+    elements = read_elements(given.elements) if given.elements else {}
+    call = Given(cases, given.grid, given.block, given.shared, options, seeds=given.seeds, elements=elements)
+    refused: dict[str, str] = {}
     for result in check_file(given.file, given.kernel, call):
         results.append(result)
         if not given.json:
-            print(fitted(str(result), get_terminal_size().columns), flush=True)
+            text, why = str(result), result.unchecked.get("", "")
+            if "\n" in why and (first := refused.setdefault(why, result.kernel)) != result.kernel:
+                text = text.replace(why, f"for the same reason as {first}.")
+            print(fitted(text, get_terminal_size().columns), flush=True)
     if given.json:
         print(json.dumps([as_values(one) for one in results], indent=1))
     statuses = {one.status for one in results}

@@ -83,7 +83,7 @@ def doubts(
             told[key] = "it may ask for smaller sizes" if is_of_bounds and array not in holds else ""
         elif (asked := _asked(key, points[0], guessed, run)) is not None:
             told[key] = asked
-        elif by_size and array in holds:
+        elif by_size and array in holds and not holds[array].given:
             told[key] = f"{array} may be larger"
         elif len(points) < len(outcomes.ran) - 1:
             told[key] = "it may ask for other sizes"

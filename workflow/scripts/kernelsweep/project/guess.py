@@ -184,7 +184,7 @@ def folders_above(file: Path, include: Sequence[Path] = ()) -> list[Path]:
 def guess(
     file: Path, kernel: str = "", include: Sequence[Path] = (), launched: bool = True, supposed: bool = False
 ) -> Guess:
-    """How a kernel of a file is called; `kernel` is its name, "" for the first.
+    """How a kernel of a file is called; `kernel` is its name, perhaps with its template's arguments, "" for the first.
 
     launched  whether the file's launches count
     supposed  whether a launch of a few blocks is made up where neither a launch nor a guard tells the grid
@@ -192,15 +192,20 @@ def guess(
     Raises UserError where the file hasn't the kernel, or has none.
     """
     kernels = kernels_in(file, include)
+    kernel, _, arguments = kernel.partition("<")
     if kernel and kernel not in kernels:
         raise UserError(
             f"{file} has no kernel {kernel!r}{nearest(kernel, kernels) or '.'} It has {', '.join(kernels)}."
         )
     name = kernel or next(iter(kernels))
     head, own = kernels[name]
+    pairs = zip(head.template, split_list(arguments.strip().removesuffix(">")), strict=False)
+    defaults = [f"{kind.partition('=')[0]}= {value}" for kind, value in pairs if value]
+    head = head._replace(template=[*defaults, *head.template[len(defaults) :]])
     texts = texts_of(file, own, include)
     text = "\n".join(texts.values())
     launches = [*HostCode(text).launches(name)] if launched else []
+    launches = [replace(one, template=()) for one in launches] if defaults else launches
     calls = [call for launch in launches if (call := _call_of(launch, head, text))]
     call = next((one for one in calls if not one.unclear and not one.host.unread), (*calls, None)[0])
     if call is None:
@@ -489,7 +494,7 @@ def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[s
             own = head.function.rpartition("::")[0]
             name, value = of_function[0], _function_of(value, *of_function[1:], found, host, own)
         elif is_type:
-            value = value if value and element_of(value, host) else "float"
+            value = value if value and element_of(value.rstrip("* "), host) else "float"
         else:
             try:
                 value = host.expression(value, launch.place if launch else len(host.text)) if value else ""
@@ -547,9 +552,9 @@ def _parameter(text: str, place: int, host: HostCode, body: str) -> Parameter:
     words = WORD.findall(declared)
     name = pointed[1] if pointed else words[-1] if len(words) > 1 else f"argument_{place}"
     kind = declared.partition("(")[0] if pointed else re.sub(rf"\b{name}\s*$", "", declared)
-    is_array = bool(pointed) or "*" in kind or "[" in plain
     made = next((form for word, form in _MADE_OF.items() if word in kind), "")
     kind = WORD.sub(lambda word: host.types.get(word[0], word[0]), kind)
+    is_array = bool(pointed) or "*" in kind or "[" in plain
     element = element_of(kind.replace("*", " "), host) if kind.count("*") + bool(pointed) <= 1 or not is_array else None
     doubt = ""
     if is_array and {*WORD.findall(_NO_TYPE.sub(" ", kind))} == {"void"}:

@@ -34,6 +34,7 @@ class Holds:
     known    whether the size is that of what the kernel accesses; else it is larger than all that it accesses
     larger   what the kernel accesses, where that is one element more than the size; else ""
     zeros    whether it begins with zeros, as a lock or a counter does, in place of random numbers
+    given    whether the user says the size
     """
 
     size: str = str(_MOST)
@@ -41,6 +42,7 @@ class Holds:
     known: bool = False
     larger: str = ""
     zeros: bool = False
+    given: bool = False
 
     def without_one_more(self, is_of_indices: bool) -> Holds:
         """The same of n elements in place of n + 1, of which a loop that runs once too often accesses the last.
@@ -125,8 +127,17 @@ def _sized(
     if not all(touched):
         return holds
     near = []
-    for is_simple, text in _sizes(guessed):
-        values = [value_at(text, place) for place in places]
+
+    def values_of(text: str) -> list[int]:
+        return [value_at(text, place) for place in places]
+
+    def multiple(product: str) -> int:
+        values = values_of(product)
+        factor = touched[0] // values[0] if values[0] > 0 and touched[0] != touched[-1] else 0
+        return factor if [factor * value for value in values] == [*touched] else 0
+
+    for is_simple, text in _sizes(guessed, multiple):
+        values = values_of(text)
         if values == [*touched] and (is_simple or guessed.launched):
             return replace(holds, size=text, known=True)
         if is_simple and all(_LEAST_SHARE * value <= of <= value for value, of in zip(values, touched, strict=True)):
@@ -136,8 +147,11 @@ def _sized(
     return replace(holds, size=min(near)[1], known=True) if near else holds
 
 
-def _sizes(guessed: Guess) -> Iterator[tuple[bool, str]]:
-    """Expressions that sizes of arrays may have, simple ones first; each with whether it is of one or two sizes."""
+def _sizes(guessed: Guess, multiple: Callable[[str], int]) -> Iterator[tuple[bool, str]]:
+    """Expressions that sizes of arrays may have, simple ones first; each with whether it is of one or two sizes.
+
+    multiple  how many times a product is what was touched; 0 where no number of times is
+    """
     axes = guessed.sizes
     simple = [*axes, *(f"{name} * {name}" for name in axes), *map(" * ".join, itertools.combinations(axes, 2))]
     yield from ((True, text) for text in simple)
@@ -145,10 +159,12 @@ def _sizes(guessed: Guess) -> Iterator[tuple[bool, str]]:
     blocks = ast.unparse(ast.parse(" * ".join(sides), mode="eval"))
     others = [*map(" * ".join, itertools.combinations(axes, 3)), blocks, *(f"{name} * ({blocks})" for name in axes)]
     products = [*simple, *others]
-    factors = dict.fromkeys([*filter(str.isdigit, guessed.template.values()), "2", "3", "4"])
-    others += [f"{factor} * {product}" for factor in factors for product in products]
-    others += [product + more for product in products for more in (_ONE_MORE, " + 2")]
-    yield from ((False, text) for text in (*others, *map(" * ".join, itertools.combinations(axes, 4))))
+    yield from ((False, text) for text in others)
+    yield from ((False, " * ".join(of)) for number in (4, 5) for of in itertools.combinations(axes, number))
+    yield from ((False, product + more) for product in products for more in (_ONE_MORE, " + 2"))
+    times = [(factor, product) for product in products if (factor := multiple(product)) > 1]
+    times.sort(key=lambda one: str(one[0]) not in guessed.template.values())
+    yield from ((False, f"{factor} * {product}") for factor, product in times)
 
 
 def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> str:
@@ -160,7 +176,7 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
         if not one.written or holds[one.name].updated
     }
     inputs |= {
-        one.name: f"np.{one.dtype}({one.value})" if one.dtype else "None"
+        one.name: _scalar(one) if one.dtype else "None"
         for one in guessed.parameters
         if not one.is_array and not one.is_size and one.dtype != "bfloat16"
     }
@@ -181,6 +197,11 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
 def _dtype(one: Parameter) -> str:
     """NumPy's type as a problem file has it; float32 in place of one that is not known."""
     return '"bfloat16"' if one.dtype == "bfloat16" else f"np.{one.dtype or 'float32'}"
+
+
+def _scalar(one: Parameter) -> str:
+    vector = f'np.array(({", ".join([one.value] * one.row)}), "{", ".join([one.dtype] * one.row)}")'
+    return f"np.{one.dtype}({one.value})" if one.row == 1 else vector
 
 
 def _shape(one: Parameter, size: str) -> str:
