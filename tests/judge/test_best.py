@@ -252,6 +252,11 @@ def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_
     longer = [{**row, "kernel": "completely_unrolled_template"} for row in answer.uses]
     lines = answer_text([answer, replace(answer, study="bandwidth_bound", uses=longer)], "", {}).splitlines()
     assert "  convolution" in lines and max(map(len, lines)) <= 80
+    # Pins: sizes of 130 letters in one piece left a configuration less than no room, and the run ended with a stack.
+    longest = [{**row, "sizes": "; ".join([row["sizes"]] * 5)} for row in answer.uses]
+    text = answer_text([replace(answer, uses=longest)], "", {}).replace("\xa0", " ")
+    assert text.count("8192 × 8192, radius=16") == 5 and "block=32×8 steps=8" in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_a_reader_sees_the_fastest_of_each_kernel_with_ties_in_short() -> None:

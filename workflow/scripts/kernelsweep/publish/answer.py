@@ -273,7 +273,8 @@ def _lines(rows: Sequence[Sequence[str]], sizes: int) -> list[str]:
             lines.append(f"  {name}")
         parts = [size] if len(size) <= sizes else size.replace("; ", ";\n").split("\n")
         parts = [piece for part in parts for piece in wrap(part, sizes, subsequent_indent="  ")]
-        below = [] if first == text else wrap(configuration, COLUMNS - sum(widths[:2]) - 8, break_on_hyphens=False)
+        room_below = max(COLUMNS - names - sizes - 8, _SIZES)
+        below = [] if first == text else wrap(configuration, room_below, break_on_hyphens=False)
         lines.append(line("" if are_headings else name, parts[0], first, *cells))
         lines += [line("", *pair) for pair in zip_longest(parts[1:], [f"  {one}" for one in below], fillvalue="")]
     return lines
