@@ -12,7 +12,7 @@ import pandas
 import pytest
 from checkout import ROOT
 from recorded import recorded
-from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
+from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, row_counts, sweep
 
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text, configuration_text, use_rows
@@ -152,6 +152,10 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         best_text(find(rows), [small, large], {"unrolling": UNROLLING}, H200),
         as_latex(best_table(StudyData(UNROLLING, rows, H200))).replace(r"\textsuperscript{16}", "¹⁶"),
     )
+    for spread in ("", "0.01"):
+        row = {"study": "unrolling", "kernel": "unrolled", "status": "ok", "flags": "", "time_us": "1.0"}
+        (visited,) = answers({"unrolling": UNROLLING}, [large], row_counts([row | {"visit_spread": spread}]), {})
+        assert ("ties too few. Set" in " ".join(answer_text([visited], "", {}).split())) == (not spread)
     # Pins: a stack in place of the answer where a range is one size, which the library of tables took for a number.
     of_one_size = replace(answer, uses=[{**row, "sizes": "1,000"} for row in answer.uses])
     assert "1,000" in answer_text([of_one_size], "", proofs)

@@ -371,14 +371,14 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
     points = compare_points(before, after, MARGIN)
     shown = points[0].kernel
     drawn = (store, {shown: "its_step"}, tmp_path / "accesses")
-    assert code_section(points, *drawn) == ""  # Another machine has compiled them.
+    assert code_section(points, MARGIN, *drawn) == ""  # Another machine has compiled them.
     for name, text, registers in (("old", "a = 1;\nb;", 16), ("new", "a = 2;\nb;", 24)):
         store.keep_text(name, text)
         entry = {"symbol": "k", "registers": registers, "binary_sha256": {"old": "a", "new": "b"}[name]}
         store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
         for picture in ("as an earlier version of ours drew it", f"<svg>{text}</svg>"):
             store.keep_text(picture_of(shown.partition("/")[0], "its_step", name), picture)
-    section = code_section(points, *drawn)
+    section = code_section(points, MARGIN, *drawn)
     pictures = sorted(path.read_text() for path in drawn[-1].glob("*-its_step-*.svg"))
     assert pictures == ["<svg>a = 1;\nb;</svg>", "<svg>a = 2;\nb;</svg>"] and section.count("](accesses/") == 2
     assert "-a = 1;\n+a = 2;\n b;" in section and "| registers a thread | 16 | 24 |" in section

@@ -69,7 +69,6 @@ def test_an_access_that_makes_a_result_wrong_is_told_once(tmp_path: Path) -> Non
     message = "thread 4 of block 0 reads x[5] at a.cu:7, out of bounds of the device buffer x of 5 elements"
     proofs = proofs_of(
         tmp_path,
-        row("a", "result", finding="wrong_result", message=f"at n 5: the values are right, but {message}"),
         row("a", "bounds", finding="out_of_bounds", message=f"at n 5: {message}"),
         row("b", "result", finding="wrong_result", message="at n 5: 3 of 5 elements are wrong"),
     )
@@ -78,7 +77,7 @@ def test_an_access_that_makes_a_result_wrong_is_told_once(tmp_path: Path) -> Non
         "The check of unrolling/b failed: result (emulator), at n 5: 3 of 5 elements are wrong.",
     ]
     wrong = {"study": "unrolling", "kernel": "a", "status": "wrong_result", "flags": ""}
-    told = row_counts([{**wrong, "message": f"the values are right, but {message}"}])
+    told = row_counts([{**wrong, "reason": "out_of_bounds", "message": f"the values are right, but {message}"}])
     assert (
         "unrolling/a" not in " ".join(proof_errors(proofs, told))
         and not unproven(proofs, told)["Mistakes in kernels"][1:]

@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from recorded import RECORDING, recorded
 
 from kernelsweep.judge.best.best_words import use_rows
-from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.measurements import covering
 from kernelsweep.publish.drawing.palette import GREY, map_colours, on_page
 from kernelsweep.publish.figures import DRAWERS
@@ -101,7 +101,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def uses_of(name: str) -> list[dict[str, Any]]:
     """What to use of a recorded study."""
     data = recorded(name)
-    return use_rows(of_reference(find_uses(name, data), name, data.settings), data.settings)
+    return use_rows(reference_uses(data), data.settings)
 
 
 RECORDED = ("bandwidth_bound", "convolution", "histogram", "matmul", "warp_shuffle")
@@ -130,7 +130,7 @@ def recorded_page(recorded_points: dict[str, Any], tmp_path_factory: pytest.Temp
 
 def page_of(points: dict[str, Any], file: Path, studies: Sequence[Section] = ()) -> Path:
     empty: dict[str, Any] = {"studies": studies, **{name: [] for name in ("chapters", "files")}}
-    empty |= {"has_clock": True, "answers": {}, "facts": {}, "settings": {}}
+    empty |= {"has_clock": True, "answers": {}, "facts": {"Numbers": ""}, "reach": [], "settings": {}}
     empty |= dict.fromkeys(("failed", "summary", "words", "made"), "")
     page = render(title="Points", points=points, index=Link("index.html", ""), platform="", left_out=0, **empty)
     file.write_text(page, encoding="utf-8")

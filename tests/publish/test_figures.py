@@ -202,6 +202,11 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     unproven = rows.assign(flags=rows["flags"].mask(rows["kernel"] == "shared_memory", PROOF_FAILED))
     said = texts(heatmap.draw(study_data(BY_UNROLL, unproven, H200)).figure)
     assert said.count("P") == 2 * len(BLOCK_SIZES) and "W wrong result, P proof failed" in said
+    held_back = sweep(WARP_SHUFFLE, H200)
+    held_back.loc[held_back["block_size"] == 128, "flags"] = "throttled"
+    drawing = heatmap.draw(study_data(BY_UNROLL, held_back, H200))
+    stars = [text for text in texts(drawing.figure) if text.endswith("*")]
+    assert stars and "*: throttled, the GPU's clock was held back." in drawing.caption
 
 
 def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_categories() -> None:

@@ -54,6 +54,13 @@ def test_nothing_is_called_faster_than_a_first_step_with_undefined_behaviour() -
     assert table["time_us"].notna().all() and table[["speedup", "speedup_low", "speedup_high"]].isna().all(axis=None)
 
 
+def test_counts_of_a_study_whose_own_axis_has_the_name_of_a_column_are_no_size() -> None:
+    # `count`, then the study: it ended with a stack.
+    of = recorded("transpose")
+    counted = of.metrics.rows.head(4).assign(source="counted", width=pandas.NA)
+    assert replace(of, metrics=Metrics(counted)).settings.reference == of.settings.reference
+
+
 def floats(rows: pandas.DataFrame) -> pandas.DataFrame:
     """The same points in float32, repeated without a change of bits, with an error that grows with the array."""
     errors = rows["array_size"] / 2**24 * 1.25e-7

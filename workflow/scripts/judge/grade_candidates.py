@@ -36,9 +36,10 @@ with logged(snakemake):
     summary["sandbox"] = described()
     write_json(snakemake.output.verdict, summary)
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
+    of = f"Study: {plan.of_study}. Each candidate has the launches of its kernel {plan.against}."
     content = {
         "index": link(Path(plan.index), page.parent),
-        "sides": f"<p>{escape(plan.of_study)}, against {escape(plan.against)}</p>",
+        "sides": f"<p>{escape(of)}</p>",
         "compared": f"time / that of {plan.against}",
         "order": "",
         "code": "",

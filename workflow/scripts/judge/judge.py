@@ -17,7 +17,6 @@ from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.comparison.source import since_right
 from kernelsweep.judge.data.measurements import as_measurements, frame
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
-from kernelsweep.judge.data.reference import has_times
 from kernelsweep.judge.data.row_counts import PlannedKernel, RowCounts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.judge.data.words import limit_kernel
@@ -87,10 +86,9 @@ with logged(snakemake):
         counted, planned, studies, lambda row: since_right(dict(row), folder, store), store.text, proofs
     )
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
-    provenance, found = device["provenance"], (counted, proofs, failed_kernels)
-    status = status_text(provenance, of_studies, entries, beside, len(errors), files, *found)
+    found = counted, proofs, failed_kernels
+    status = status_text(device, of_studies, entries, beside, len(errors), files, *found)
     Path(output.status).write_text(status, encoding="utf-8")
-    is_timed, said = has_times(device), (failed_kernels, errors, output.summary, plan.page)
-    answer = run_answer(of_studies, provenance, proofs, counted, *said, is_timed)
+    answer = run_answer(of_studies, device, proofs, counted, failed_kernels, errors, output.summary, plan.page)
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

@@ -16,7 +16,7 @@ class Reason(StrEnum):
     # launch_failed, on the emulator; NOT_SUPPLIED, too
     BARRIER = "barrier"  # threads wait for threads that can't come
     MISALIGNED = "misaligned"
-    OUT_OF_BOUNDS = "out_of_bounds"
+    OUT_OF_BOUNDS = "out_of_bounds"  # also of wrong_result, where that is all that is wrong
     ILLEGAL_ACCESS = "illegal_access"
     # not_checked, in proofs.csv
     TOOL_FAILED = "tool_failed"  # compute-sanitizer, or a point under it

@@ -58,7 +58,7 @@ with logged(snakemake):
     first, second = names if names[1:] else ("Before", "After")
     sides = f"{first}: {of_before}. {second}: {of_after}."
     Path(snakemake.output.accesses).mkdir()
-    of_code = code_section(points, store, plan.pictured, Path(snakemake.output.accesses))
+    of_code = code_section(points, margin, store, plan.pictured, Path(snakemake.output.accesses))
     end = f"\n## Checks\n{of_proofs}" if proofs else ""
     text = comparison_text(points, margin, verdict, sides) + (f"\n{of_code}" if of_code else "") + end
     Path(snakemake.output.text).write_text(text, encoding="utf-8")

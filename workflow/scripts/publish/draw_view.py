@@ -5,7 +5,7 @@ from pathlib import Path
 from kernelsweep.base.logs import logged
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_words import use_rows
-from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.measurements import covering
 from kernelsweep.judge.data.study_data import read_study_data
 from kernelsweep.publish.drawing.latex import figure_latex
@@ -20,7 +20,7 @@ with logged(snakemake, is_answer=True):
     data = read_study_data(study, plan.study, inputs.measurements, inputs.device, None, inputs.proofs, plan.edited)
     use_font(plan.font)
     # What the page opens at the address.
-    uses = use_rows(of_reference(find_uses(study, data), study, data.settings), data.settings)
+    uses = use_rows(reference_uses(data), data.settings)
     known = {**plan.study, "names": data.kernel_names, "gridded": plan.gridded, "uses": uses}
     if not (explored := explorer_data({study: known}, rows_in(covering(inputs.measurements, [study])))):
         raise UserError(f"view: {study} has no timed point.")

@@ -17,6 +17,7 @@ from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import render
 from kernelsweep.publish.page.sections import chapter_section, claims_figures, html, study_section
+from kernelsweep.publish.reach import reach
 from kernelsweep.results import each_row, rows_in
 
 with logged(snakemake):
@@ -58,6 +59,7 @@ with logged(snakemake):
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured": day} if day else {}),
         answers=status["studies"],
+        reach=reach({name: one["answer"] for name, one in status["studies"].items()}),
         failed=to_html(status["failed"], "failed", "failed points", Path(), base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],

@@ -25,7 +25,8 @@ class _Device(BaseModel):
     name: Line
     multiprocessors: _Count
     provenance: Line
-    by_study: Mapping[str, Mapping[Literal["provenance", "profiled"], Line]] = {}
+    title: Line | None = None  # What pages call it, if not by its name.
+    by_study: Mapping[str, Mapping[Literal["provenance", "title", "profiled"], Line]] = {}
 
 
 class _Emulator(_Device):

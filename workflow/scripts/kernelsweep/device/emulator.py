@@ -96,6 +96,7 @@ class EmulatorPlatform(Platform):
         return {
             "kind": platform,
             "name": platform,
+            "title": "CPU emulator, no times",
             "multiprocessors": MULTIPROCESSORS,
             "peak_bandwidth_gbs": None,
             "provenance": "checked on the CPU emulator (no times)",

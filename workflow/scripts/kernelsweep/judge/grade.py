@@ -18,7 +18,7 @@ from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
-from kernelsweep.judge.data.proofs import KernelProof
+from kernelsweep.judge.data.proofs import KernelProof, message_at
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, read_parameters, with_parameters
@@ -81,21 +81,29 @@ class Verdict:
 
     @property
     def in_words(self) -> str:
-        """The verdict in a line: "racy: wrong (right at 13 of 52 points), race at racy.cu:34."."""
+        """The verdict in a line: "racy: wrong (right at 13 of 52 points); race at racy.cu:34."."""
         head = f"{self.candidate}: {word(self.verdict, self.findings)}"
-        found = {check: messages[0] for check, messages in self.findings.items()}
-        if found and self.points["run"]:
+        if self.findings and self.points["run"]:
             head += " (right at {right} of {run} points)".format(**self.points)
-        places = [(_FOUND.get(check, check), line) for check, text in found.items() for line in _LINE.findall(text)]
-        said = [f"{check}: {shorten(text, _LETTERS, placeholder=' ...')}" for check, text in found.items()]
-        why = "".join(said[:1]) or self.implausible or self.not_proven * (self.verdict == UNPROVEN)
-        why = f", {places[0][0]} at {Path(places[0][1]).name}" if places else f". {' '.join(why.split())}" * bool(why)
-        words = [f"{head}{why}."]
+        words = [f"{head}; {self.why}." if self.why else f"{head}."]
         if self.ratio:
             verdicts = Counter(size["verdict"] for size in self.timed)
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
             words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
         return " ".join(words)
+
+    @property
+    def why(self) -> str:
+        """Why it isn't right, in short: "race at racy.cu:34"; "" where it is."""
+        found = {check: messages[0] for check, messages in self.findings.items()}
+        if "build" in found and (diagnostics := _DIAGNOSTIC.split(found["build"])[1:]):
+            return diagnostics[0].removeprefix(f"{Path(self.file).parent}/")
+        places = [(_FOUND.get(check, "fails"), line) for check, text in found.items() for line in _LINE.findall(text)]
+        if places:
+            what, line = min(places, key=lambda place: place[0] == "fails")
+            return f"{what} at {Path(line).name}"
+        why = next(iter(found.values()), "") or self.implausible or self.not_proven * (self.verdict == UNPROVEN)
+        return shorten(why.replace(f"{Path(self.file).parent}/", ""), _LETTERS, placeholder=" …").removesuffix(".")
 
     @property
     def timed(self) -> list[dict[str, Any]]:
@@ -211,8 +219,7 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
     unexplained = [row for row in (proof.mistakes if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
         if finding["check"] != "result" or not {"result", "build"} & {*candidate.findings}:  # Rows say it, too.
-            message, point = finding["message"], finding["point"]
-            told = f"{message.removeprefix(f'at {point}: ')}; at {point}" if point else message
+            told = message_at(finding) + f"; at {finding['point']}" * bool(finding["point"])
             candidate.find(finding["check"], told)
     for row in proof.missing if proof else ():
         if row["reason"] == Reason.HIDDEN_WORDS:  # The emulator's sweep has them in its points.
@@ -305,13 +312,14 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
     states = {check: {one.checks.get(check, "not run") for one in verdicts} - {"not run"} for check in _HEADS}
     shown = [check for check in _HEADS if check == "result" or states[check] - {"passed"}]
     passed = [_HEADS[check] for check in _HEADS if check not in shown and states[check]]
-    heads = dict.fromkeys(("verdict", "candidate", *(_HEADS[check] for check in shown)), False)
+    heads = dict.fromkeys(("verdict", "candidate", "why", *(_HEADS[check] for check in shown)), False)
     if any(candidate.ratio for candidate in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [
         (
             f"{_SIGNS[candidate.verdict]} {word(candidate.verdict, candidate.findings)}",
             candidate.candidate,
+            candidate.why,
             *(_cell(candidate, check) for check in shown),
             ratio_text(candidate.ratio) if candidate.ratio else "not timed",
         )[: len(heads)]
@@ -353,10 +361,9 @@ def grade_answer(summary: Mapping[str, Any], page: str) -> Answer:
         lines.append(fitted(f"  {'' if check in _FOUND else f'{check}: '}{' '.join(messages[0].split())}"))
         lines += [f"    {line}" for line in Verdict(**candidates[0]).lines(messages[0])]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
-        found = [f"{check}: {messages[0]}" for check, messages in candidate["findings"].items()]
-        why = "; ".join(found) or candidate["implausible"] or candidate["not_proven"]
-        said = word(candidate["verdict"], candidate["findings"])
-        line = f"  {said:<18}{candidate['candidate']}  {' '.join(why.split())}".rstrip()
+        said, names = word(candidate["verdict"], candidate["findings"]), [one["candidate"] for one in candidates]
+        wide = min(max(map(len, names[:_LISTED])), 20)
+        line = f"  {said:<18}{candidate['candidate']:<{wide}}  {Verdict(**candidate).why}".rstrip()
         lines.append(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 3].rpartition(' ')[0]} ...")
     bad = _counted(((one["verdict"], one["findings"]) for one in candidates), but=RIGHT)
     return Answer("\n".join(lines), [f"{bad}."] if summary["status"] else [], page)

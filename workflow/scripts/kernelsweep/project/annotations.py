@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError
-from kernelsweep.judge.data.proofs import read_proofs
+from kernelsweep.judge.data.proofs import message_at, read_proofs
 from kernelsweep.judge.data.row_counts import is_failure
 from kernelsweep.reasons import Reason
 from kernelsweep.results import STATUSES, read_rows
@@ -93,8 +93,7 @@ def _mistakes(folder: Path, study: str, kernel: str) -> Iterator[tuple[str, str,
     proofs = folder / f"proofs/{study}/{kernel}.csv"
     for proof in (read_proofs([proofs]) if proofs.is_file() else {}).values():
         for row in (row for row in proof.mistakes if row["check"] != "result"):  # Points have these.
-            point, message = row["point"], row["message"]
-            yield row["finding"].replace("_", " "), message.removeprefix(f"at {point}: "), point
+            yield row["finding"].replace("_", " "), message_at(row), row["point"]
     points = folder / f"points/{study}/{kernel}.csv"
     for row in read_rows(points) if points.is_file() else []:
         if is_failure(row):

@@ -158,9 +158,7 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
         mistakes = [
             (check, kind, _FOLDERS.sub("", message), lines)
             for check, kind, message, lines in findings(outcome)
-            if check in _OF_MEMORY
-            or kind == ORDER
-            or (kind == "wrong_result" and not any(message.endswith(one.message) for one in outcome.mistakes))
+            if check in _OF_MEMORY or kind in (ORDER, "wrong_result")
         ]
         if outcome.status in ("ok", "wrong_result") or mistakes:
             ran.append(point)

@@ -17,7 +17,16 @@ from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
-from kernelsweep.judge.data.proofs import KernelProof, Proofs, mistakes_of, note_lines, proof_errors, proofs_in_words
+from kernelsweep.judge.data.proofs import (
+    KernelProof,
+    Proofs,
+    message_at,
+    mistakes_of,
+    note_lines,
+    proof_errors,
+    proofs_in_words,
+)
+from kernelsweep.judge.data.reference import has_times
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts, place_text
 from kernelsweep.publish.index.statuses import counts_text
@@ -25,6 +34,7 @@ from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
 
+VISITED_ONCE = "One visit per point can't show how processes differ: intervals are too narrow, and ties too few."
 _HEADS = ("study", "sizes", "use", "", "loses", "of peak")
 _LOSES = "  loses: at most so much slower than our fastest, without libraries, limits and undefined behaviour. "
 _LOSES += f"Below {LITTLE:.0%} doesn't matter."
@@ -47,7 +57,7 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_OF_STATUS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "provenance", "kind")
+_AS_IS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "provenance", "kind", "once")
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,7 @@ class StudyAnswer:
     claims      the number of claims on it with each kind of verdict
     lacking     its kernels of which there is no point, as where a recording is older
     provenance  where its numbers come from
+    once        whether one visit is behind each of its times
     kind        the element type and the like that the answer holds for, of those that were swept; "" for all
     """
 
@@ -79,6 +90,7 @@ class StudyAnswer:
     lacking: Sequence[str] = ()
     provenance: str = ""
     kind: str = ""
+    once: bool = False
 
     @property
     def mistaken(self) -> int:
@@ -120,6 +132,7 @@ def answers(
             claims=Counter(kind for of, kind in claims if of == name),
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
             provenance=(provenances or {}).get(name, ""),
+            once=counted.is_visited_once(name),
             kind=_kind_text([use.kind for use in uses if use.study == name], study),
         )
         for name, study in studies.items()
@@ -158,7 +171,7 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
 
 
 def status_text(
-    provenance: str,
+    device: Mapping[str, Any],
     answered: Iterable[StudyAnswer],
     best: Sequence[Best],
     beside: Sequence[Best],
@@ -182,9 +195,10 @@ def status_text(
         chart = share_chart(answer.settings, own, others, answer.uses)
         return {**chart, "uses": [row for row in answer.uses if not row["is_refined"]]}
 
+    title, provenance = device["title"] or device["name"], device["provenance"]
     studies = {
         answer.study: {
-            **{key: getattr(answer, key) for key in _OF_STATUS},
+            **{key: getattr(answer, key) for key in _AS_IS},
             "title": answer.settings.title,
             "is_searched": bool(answer.settings.search),
             "proofs": {
@@ -192,6 +206,7 @@ def status_text(
                 for kernel, proof in answer.proofs.items()
             },
             "answer": drawn(answer),
+            "device": device["by_study"].get(answer.study, {}).get("title", title),
             "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],
             "files": files[answer.study],
         }
@@ -199,9 +214,10 @@ def status_text(
     }
     content = {
         "provenance": provenance,
+        "device": title,
         "errors": errors,
         "right": counted.by_status()["ok"],
-        "facts": run_facts(counted, proofs, provenance),
+        "facts": run_facts(proofs, provenance),
         "failed": failed_text(counted, proofs, failed),
         "studies": studies,
     }
@@ -220,6 +236,8 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     shown = [f"{list_texts([one.study for one in of], len(of))} for {kind}" for kind, of in of_kind.items()]
     notes += [f"Shown here: {'; '.join(shown)}. best.json has the others."] if shown else []
     searched = [study.study for study in studies if study.uses and study.settings.search]
+    once = [study.study for study in studies if study.uses and study.once]
+    notes += [f"{VISITED_ONCE} Set measuring.quick_visits: 3 for {', '.join(once)}."] if once else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     has_peaks = _has_peaks(studies)
     rows = [
@@ -282,22 +300,20 @@ def _lines(rows: Sequence[Sequence[str]], sizes: int) -> list[str]:
 
 def run_answer(
     studies: Sequence[StudyAnswer],
-    provenance: str,
+    device: Mapping[str, Any],
     proofs: Proofs,
     counted: RowCounts,
     failed: Sequence[Failure],
     incomplete: Sequence[str],
     summary: str,
     page: str,
-    is_timed: bool,
 ) -> Answer:
     """What a run says at its end. It fails where a point failed, rows are missing, or nothing was run.
 
     incomplete  why the run is incomplete
     summary     the file summary.md
-    is_timed    whether the platform has a clock
     """
-    text = answer_text(studies, provenance, proofs)
+    text = answer_text(studies, device["provenance"], proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
     text += f"\n\n{fitted(_OF_PEAK)}" if _has_peaks(studies) else ""
@@ -306,7 +322,7 @@ def run_answer(
     errors = [*incomplete]
     for of, one in shown.items():
         found = mistakes_of(proofs[of], told) if of in proofs else []
-        errors.append(_with_changes(one, [f"  A check found: {row['message'].partition(': ')[2]}." for row in found]))
+        errors.append(_with_changes(one, [f"  A check found: {message_at(row)}." for row in found]))
     others = [one.kernel for one in failed[_LISTED_KERNELS:]]
     errors += [f"And points of {', '.join(others)}."] if others else []
     errors += proof_errors({of: proof for of, proof in proofs.items() if of not in shown}, told)
@@ -317,7 +333,7 @@ def run_answer(
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
     if errors:
         next_command = ""
-    elif is_timed:
+    elif has_times(device):
         next_command = f"edit a kernel, then: {COMMAND} compare"
     else:
         next_command = f"times need a GPU: {GPU_COMMAND}{f' {studies[0].study}' if len(studies) == 1 else ''}"

@@ -215,14 +215,9 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
     )
 
 
-def run_facts(counted: RowCounts, proofs: Proofs, provenance: str) -> dict[str, str]:
-    """The facts at the top of the page, without empty ones."""
-    statuses = [f"{count:,} {status.replace('_', ' ')}" for status, count in counted.by_status().items()]
-    if excused := counted.excused_in():
-        statuses[-1] += f" ({excused:,} as expected of kernels marked undefined)"
-    checked = proofs_in_words(proofs) if proofs else ""
-    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked}
-    return {name: fact for name, fact in facts.items() if fact}
+def run_facts(proofs: Proofs, provenance: str) -> dict[str, str]:
+    """The facts at the top of the page."""
+    return {"Numbers": provenance} | ({"Checked": proofs_in_words(proofs)} if proofs else {})
 
 
 def all_right(are_some_excused: bool) -> str:

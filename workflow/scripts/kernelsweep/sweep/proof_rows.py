@@ -42,6 +42,8 @@ _OF_LAUNCH = {
     Reason.ILLEGAL_ACCESS: ("bounds", "launch_failed"),
 }
 
+_BY_ACCESS = ("wrong_result", Reason.OUT_OF_BOUNDS)
+
 # A point with another status shows nothing about memory: it didn't run, or not to its end.
 _RUN = ("ok", "wrong_result")
 
@@ -104,7 +106,8 @@ def known_why(kernel: KernelSource, check: str, lines: Iterable[str]) -> str:
 
 def findings(outcome: Outcome) -> Iterable[tuple[str, str, str, tuple[str, ...]]]:
     """Each finding at a point: its check, its kind, the message, and the lines by which a study can acknowledge it."""
-    if outcome.status not in ("ok", "out_of_memory"):
+    # What is wrong only for an access is told by that mistake.
+    if outcome.status not in ("ok", "out_of_memory") and (outcome.status, outcome.reason) != _BY_ACCESS:
         check, finding = _OF_LAUNCH.get(outcome.reason, ("result", outcome.status))
         yield check, finding, outcome.message, ()
     for mistake in outcome.mistakes:

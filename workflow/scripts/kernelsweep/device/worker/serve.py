@@ -134,7 +134,8 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
         right = VALUES_RIGHT if runner.compares else ""
-        return replace(outcome, status="wrong_result", message=f"{right}{outside[0].message}")
+        message = f"{right}{outside[0].message}"
+        return replace(outcome, status="wrong_result", message=message, reason=Reason.OUT_OF_BOUNDS)
     return outcome
 
 

@@ -268,7 +268,9 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
 @cache  # A figure is drawn in several widths.
 def reference_uses(data: StudyData) -> list[Use]:
     """What to use, of the kind of the study's reference point."""
-    return of_reference(find_uses(data.title, data), data.title, data.settings)
+    kind = {*place_axes(data.settings)} - {*size_axes(data.settings)}
+    place = {axis: value for axis, value in data.settings.reference.items() if axis in kind}
+    return find_uses(data.title, replace(data, measurements=at_place(data.measurements, place)))
 
 
 def of_reference(uses: Iterable[Use], name: str, study: StudySettings) -> list[Use]:

@@ -14,7 +14,7 @@ from kernelsweep.compile.unit_store import UnitStore, picture_of
 from kernelsweep.judge.comparison.counts import counted_points, counted_rank
 from kernelsweep.judge.comparison.source import difference
 from kernelsweep.judge.comparison.text import in_order, point_in_words
-from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
+from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel, in_order_of_verdict
 
 _RESOURCES = {
     "registers": "registers a thread",
@@ -28,8 +28,10 @@ _INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
 _JUMP = re.compile(r"(\b(?:BRA|BSSY|CALL|JMP|WARPSYNC)\b.*?)0x[0-9a-f]+")
 
 
-def code_section(points: Sequence[ComparedPoint], store: UnitStore, pictured: Mapping[str, str], folder: Path) -> str:
-    """A section of Markdown on the kernels whose machine code differs; "" without one.
+def code_section(
+    points: Sequence[ComparedPoint], margin: float, store: UnitStore, pictured: Mapping[str, str], folder: Path
+) -> str:
+    """A section of Markdown on the kernels whose machine code differs, in the verdict's order; "" without one.
 
     store     has the units of both versions, their sources, and pictures of their accesses, if this machine made them
     pictured  by kernel, the step whose accesses are drawn
@@ -45,8 +47,15 @@ def code_section(points: Sequence[ComparedPoint], store: UnitStore, pictured: Ma
     timed = [(point.before, point.after) for point in changed if point.ratio]
     functions = store.functions({_binary(row) for both in timed for row in both if row})
     parts = []
-    # As in the verdict, what counts the same is last.
-    for kernel, of_kernel in sorted(by_kernel(changed).items(), key=lambda item: counted_rank(item[1])):
+    kernels = by_kernel(changed)
+    compared = {kernel: those for kernel, those in kernels.items() if any(point.ratio for point in those)}
+    judged = [*in_order_of_verdict(compared, margin)]
+
+    def place(kernel: str) -> tuple[bool, int]:
+        rank = judged.index(kernel) if kernel in judged else counted_rank(kernels[kernel])
+        return not any(point.has_failed_since for point in kernels[kernel]), rank
+
+    for kernel, of_kernel in sorted(kernels.items(), key=lambda item: place(item[0])):
         point = in_order(of_kernel)[0]
         before, after = map(store.text, _hashes(point))
         lines = _fenced("The source", before.splitlines(), after.splitlines()) if before and after != before else []

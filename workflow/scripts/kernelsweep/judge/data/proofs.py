@@ -10,7 +10,7 @@ from pathlib import Path
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, PROOF_COLUMNS, VALUES_RIGHT, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, PROOF_COLUMNS, each_row
 from kernelsweep.study.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
@@ -137,6 +137,11 @@ def in_words(row: CsvRow) -> str:
     return f"{row['study']}/{row['kernel']}{check}: {row['message']}"
 
 
+def message_at(row: CsvRow) -> str:
+    """A finding's message without its point."""
+    return row["message"].removeprefix(f"at {row['point']}: ")
+
+
 def proof_errors(proofs: Proofs, counted: RowCounts | None = None, failed: Collection[str] = ()) -> list[str]:
     """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines.
 
@@ -153,14 +158,8 @@ def proof_errors(proofs: Proofs, counted: RowCounts | None = None, failed: Colle
 
 def mistakes_of(proof: KernelProof, counted: RowCounts | None = None) -> list[CsvRow]:
     """The first finding of each check that must fail the run; counted as unproven() takes it."""
-    first = _each_once({row["check"]: row for row in reversed(proof.mistakes)}.values())
+    first = {row["check"]: row for row in reversed(proof.mistakes)}.values()
     return [row for row in first if not _is_told(row, counted)]
-
-
-def _each_once(rows: Collection[CsvRow]) -> list[CsvRow]:
-    """The rows, without a wrong result that is another row's access out of bounds."""
-    others = {row["message"] for row in rows if row["check"] != "result"}
-    return [row for row in rows if row["check"] != "result" or row["message"].replace(VALUES_RIGHT, "") not in others]
 
 
 def tool_errors(proofs: Proofs) -> list[str]:
@@ -226,12 +225,12 @@ def expected_lines(proofs: Proofs) -> list[str]:
 
 
 def _is_told(row: CsvRow, counted: RowCounts | None) -> bool:
-    """Whether the failed points, which the reader finds by name, tell the same: any result, the first one's message."""
+    """Whether the failed points, which the reader finds by name, tell it: any result, what is wrong with the first."""
     if counted is None or row["check"] == "result":
         return counted is not None and (row["study"], row["kernel"], row["finding"]) in counted.points
     failed = counted.first_failed.get((row["study"], row["kernel"]), ())
-    first = min(failed, key=lambda one: one["status"] != "wrong_result", default={"message": ""})["message"]
-    return bool(first) and row["message"].endswith(f": {first.replace(VALUES_RIGHT, '')}")
+    first = min(failed, key=lambda one: one["status"] != "wrong_result", default={"status": ""})
+    return row["finding"] in (first["status"], first.get("reason"))
 
 
 def _first_of_each_tool(rows: list[CsvRow]) -> Iterable[CsvRow]:

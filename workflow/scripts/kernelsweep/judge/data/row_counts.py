@@ -38,6 +38,7 @@ class RowCounts:
     failures           rows that must fail the run (is_failure), by study and kernel
     run_again          the number of failed rows that the next command runs again
     once_wrong         rows that are right, and were wrong in an earlier run of the same code
+    times              timed rows, by study and whether several visits are behind them
     machines           the values of each column of _OF_MACHINE, without empty ones
     """
 
@@ -50,12 +51,16 @@ class RowCounts:
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     run_again: int = 0
     once_wrong: list[CsvRow] = field(default_factory=list)
+    times: Counter[tuple[str, bool]] = field(default_factory=Counter)
     machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
 
     def count(self, tables: Iterable[Table]) -> Iterator[Table]:
         """Count the rows of tables while they are read on."""
         for table in tables:
             self.points.update(zip(table["study"], table["kernel"], table["status"], strict=True))
+            times = table.get("time_us", ())
+            timed = zip(table["study"], times, table.get("visit_spread") or [""] * len(times), strict=False)
+            self.times.update((study, bool(spread)) for study, time, spread in timed if time)
             for name, values in self.machines.items():
                 values |= {*table.get(name, ())} - {""}
             for place, (status, flags) in enumerate(zip(table["status"], table["flags"], strict=True)):
@@ -79,6 +84,10 @@ class RowCounts:
             kept = self.first_failed.setdefault(kernel, [])
             if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
                 kept.append(row)
+
+    def is_visited_once(self, study: str) -> bool:
+        """Whether a study has times, none of several visits: how processes differ is not known."""
+        return self.times[study, False] > 0 == self.times[study, True]
 
     def differing(self) -> list[str]:
         """A sentence for each property of the machine in which rows differ, so that their times can't be compared."""

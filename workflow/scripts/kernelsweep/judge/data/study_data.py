@@ -86,7 +86,9 @@ class StudyData:
             rows = self.measurements.assign(**dict.fromkeys(missing))
             object.__setattr__(self, "measurements", rows)
         if not (counted := self.metrics.rows[self.metrics.rows["source"] == COUNTED]).empty:
-            sizes = [axis for axis, kind in self.settings.kinds.items() if kind == "size" and axis in counted]
+            # A study's own `width` is in `parameters`, and the column of that name is empty.
+            known = [axis for axis in counted if counted[axis].notna().any()]
+            sizes = [axis for axis, kind in self.settings.kinds.items() if kind == "size" and axis in known]
             reference = {**self.settings.reference, **{axis: int(counted[axis].max()) for axis in sizes}}
             object.__setattr__(self, "settings", self.settings.changed(reference=reference))
 

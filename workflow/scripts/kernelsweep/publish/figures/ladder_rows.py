@@ -191,9 +191,7 @@ def _message(ladder: Ladder) -> str:
         return f"{where}, no later step is faster than {first}."
     alike = f" As fast: {list_texts(labels[1:])}." if labels[1:] else ""
     there = f"{where[:1].lower()}{where[1:]}" + ", the published configuration" * bool(data.steps and ladder.published)
-    fixed = " Steps have fixed configurations; the answer takes the fastest."
-    why = fixed if data.steps and not ladder.published else ""
-    return f"{_gain(labels[0], best['speedup'], first)}, {there}.{alike}{why}"
+    return f"{_gain(labels[0], best['speedup'], first)}, {there}.{alike}"
 
 
 def _gain(step: str, gain: float, first: str) -> str:

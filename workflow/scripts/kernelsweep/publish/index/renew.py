@@ -21,6 +21,7 @@ from kernelsweep.publish.index.statuses import (
     when,
 )
 from kernelsweep.publish.page.embed import link
+from kernelsweep.publish.reach import reach
 
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv", "environment.json")
 # The verdicts of a platform, each with its page: on an edit or two sweeps, and on candidates.
@@ -54,7 +55,7 @@ def _index(platforms: Sequence[PlatformStatus], results: Path) -> str:
 
 
 def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict[str, Any]:
-    """A verdict's first line, without its example, in two parts, and its page.
+    """A verdict's lines, the first without its example and in two parts, and its page.
 
     A comparison is older where a study that it is about was measured again: an edit may have been taken back.
     """
@@ -67,6 +68,9 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     return {
         "name": name,
         "rest": colon + rest,
+        "more": content["verdict"][1:],
+        "kind": "Candidates" if "candidates" in content else "Before and after",
+        "on": platform.device if platform else "",
         "is_bad": bool(content.get("failed") or content.get("failed_proofs") or content.get("status")),
         "file": link(page if page.is_file() else path, results),
         "made": when(made),
@@ -80,26 +84,37 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     newest = {study: platform.newest(study) for study in platform.studies}
     uncounted = [study for study in newest if platform.is_uncounted(study)]
     outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
-    is_right = all(outcome.is_right for outcome in outcomes) and not any(status.errors for status in newest.values())
+    # What a study that was measured since has to do with an error is not known.
+    is_right = all(outcome.is_right for outcome in outcomes)
+    is_right &= bool(uncounted) or not any(status.errors for status in newest.values())
     last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
     provenance = (whole or last).provenance
     rows = [_study_row(study, platform, results, study in uncounted) for study in newest]
-    pageless = [row["name"] for row in rows if not row["page"] and row["name"] not in uncounted]
-    others = grouped(newest, lambda study: newest[study].studies[study].provenance or newest[study].provenance)
-    others.pop(provenance, None)
+    # What the report of all has comes first.
+    rows.sort(key=lambda row: not (row["name"] in whole.studies if whole else row["page"]))
+    others = [row for row in rows if (whole and row["name"] not in whole.studies) or not row["page"]]
+    pageless = [row["name"] for row in others if not row["page"] and row["name"] not in uncounted]
+    provenances = grouped(newest, lambda study: newest[study].studies[study].provenance or newest[study].provenance)
+    provenances.pop(provenance, None)
     together = [*whole.studies.values()] if whole else []
+    is_as_told = whole and not any(platform.is_old(study, whole) for study in whole.studies)
     return {
         "name": name,
+        "title": platform.device or name,
+        "reach": reach({study: platform.outcome(study).answer for study in newest}),
+        "is_checked": any(outcome.proofs for outcome in outcomes),
         "page": _page(platform.whole, results),
         "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
         "points": _points(outcomes, len(uncounted)),
         # The report of all, and the terminal, have fewer.
-        "together": f"{counts_text(together)} in the {len(together)} studies that were run together"
-        if whole and len(together) < len(newest) and not any(platform.is_old(study, whole) for study in whole.studies)
+        "other": others[0]["name"] if others and (whole or pageless) else "",
+        "together": f"The report has the {len(together)} studies above"
+        + (f" ({counts_text(together, ' points right')})" if is_as_told else "")
+        if whole and _page(whole, results)
         else "",
         "counted": when(last.made),
         "provenance": provenance,
-        "others": [f"{', '.join(names)} {one}" for one, names in others.items()],
+        "others": [f"{', '.join(names)} {one}" for one, names in provenances.items()],
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
         "older": list(filter(None, (_older(status, platform, results) for status in platform.statuses))),
         "studies": rows,
@@ -117,7 +132,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         # Only a study of the run of all has another result there.
         remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
     if is_uncounted:
-        remark = f"out of date; to renew it: {COMMAND} {study}"
+        before = "" if outcome.is_right else f"before that, {outcome.fault}; "
+        remark = f"measured again; {before}to count it: {COMMAND} {study}"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
@@ -130,7 +146,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "name": study,
         "title": outcome.title.partition(": ")[2],
         "page": page,
-        "sign": _sign(outcome.is_right, not is_uncounted and not outcome.edited),
+        "sign": _sign(outcome.is_right or is_uncounted, not is_uncounted and not outcome.edited),
         "points": "not counted" if is_uncounted else counts_text([outcome]),
         "remark": remark,
         "failed": outcome.failed,
@@ -138,6 +154,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "claims": outcome.claims,
         "kind": outcome.kind,
         "answer": outcome.answer,
+        "device": outcome.device,
+        "checked": f"{sum(one['is_proven'] for one in outcome.proofs.values())} of {len(outcome.proofs)}",
         "curve": "".join(joined),
         "dots": "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
     }

@@ -34,6 +34,8 @@ class StudyOutcome:
     claims      the number of claims on it with each kind of verdict
     excused     its points with another result, which undefined behaviour explains
     provenance  where its numbers come from
+    device      what it was measured on, as a title
+    proofs      of its kernels, by name: whether each `is_proven`
     kind        the element type and the like that the answer holds for, of those that were swept; "" for all
     files       those with its points, in the platform's folder: others may be of kernels that it has no more
     """
@@ -49,6 +51,8 @@ class StudyOutcome:
     claims: Mapping[str, int] = field(default_factory=dict, compare=False)
     excused: int = field(default=0, compare=False)
     provenance: str = field(default="", compare=False)
+    device: str = field(default="", compare=False)
+    proofs: Mapping[str, Any] = field(default_factory=dict, compare=False)
     kind: str = field(default="", compare=False)
     files: Sequence[str] = field(default=(), compare=False)
 
@@ -80,6 +84,7 @@ class Status:
 
     folder  the scope's results
     made    when it was counted, in nanoseconds
+    device  what it was measured on, as a title
     errors  the number of reasons for which the run is incomplete
     """
 
@@ -88,6 +93,7 @@ class Status:
     provenance: str
     errors: int
     studies: Mapping[str, StudyOutcome]
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,11 @@ class PlatformStatus:
     def whole(self) -> Status | None:
         """Its status for all studies, if there is one."""
         return next((one for one in self.statuses if one.folder == self.folder), None)
+
+    @property
+    def device(self) -> str:
+        """What it was measured on, as a title."""
+        return (self.whole or self.statuses[-1]).device
 
     @property
     def studies(self) -> list[str]:

@@ -19,6 +19,8 @@
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
   // A narrower chart has no names at its lines.
   const NARROW = 520;
+  // A longer value has a line of a narrow page for itself.
+  const SHORT = 6;
   // Between the points of two kernels.
   const BESIDE = 7;
   // A map's key: its width, and the room of its numbers.
@@ -120,14 +122,15 @@
   function slider(label, key, options) {
     const place = options.findIndex(([value]) => value === view[key]), [, text] = options[place];
     const shown = create("output", { textContent: text });
-    shown.style.minWidth = `${Math.max(...options.map(([, words]) => words.length))}ch`;
+    const longest = Math.max(...options.map(([, words]) => words.length));
+    shown.style.minWidth = `${longest}ch`;
     const range = create("input", { type: "range", name: key, min: 0, max: options.length - 1, value: place, ariaValueText: text, onchange: remember, oninput: () => {
       [view[key], shown.textContent] = options[range.value];
       range.ariaValueText = shown.textContent;
       hideTip();
       draw();
     } });
-    return create("label", {}, create("span", { textContent: label }), range, shown);
+    return create("label", { className: longest > SHORT ? "wide" : "" }, create("span", { textContent: label }), range, shown);
   }
 
   function makeControls() {

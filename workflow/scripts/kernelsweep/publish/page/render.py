@@ -13,6 +13,7 @@ from typing import Any
 from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.data.words import list_texts
+from kernelsweep.publish.answer import VISITED_ONCE
 from kernelsweep.publish.drawing.palette import map_shades
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link, with_classes
@@ -57,6 +58,7 @@ def render(title: str, points: Mapping[str, Any], of_outputs: Sequence[str] = ()
         shades=map_shades(),
         command=COMMAND,
         gpu_command=GPU_COMMAND,
+        visited_once=VISITED_ONCE,
         listed=list_texts,
     )
     return with_classes(page)

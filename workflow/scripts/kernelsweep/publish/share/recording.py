@@ -203,25 +203,26 @@ def read_environment(folder: Path) -> Environment:
 
 
 def recorded_device(environment: Environment, name: str) -> dict[str, Any]:
-    """The device description of a recording, with a provenance that names the recording.
+    """The device description of a recording, with a provenance that names the recording, and a title with its day.
 
-    Under `by_study` are the keys that a study has of its own: `provenance` where it was measured in another run, and
-    `profiled`, the days on which its counters were collected where that was another run.
+    Under `by_study` are the keys that a study has of its own: `provenance` and `title` where it was measured in another
+    run, and `profiled`, the days on which its counters were collected where that was another run.
     """
     device = environment.device
 
-    def provenance(days: Iterable[str]) -> str:
-        where = f"resources/recordings/{name}"
-        return f"recorded on {device.name} on {' and '.join(sorted(days))}, driver {device.driver} ({where})"
+    def texts(days: Iterable[str]) -> dict[str, str]:
+        on, where = " and ".join(sorted(days)), f"resources/recordings/{name}"
+        provenance = f"recorded on {device.name} on {on}, driver {device.driver} ({where})"
+        return {"provenance": provenance, "title": f"{device.name}, recorded {on}"}
 
     day, in_this_run = environment.measured[:10], environment.configuration.config.studies
     by_study: dict[str, dict[str, str]] = {
-        study: {"provenance": provenance({*days, day} if study in in_this_run else days)}
+        study: texts({*days, day} if study in in_this_run else days)
         for study, days in _days((run.measured, run.kernels) for run in environment.other_runs).items()
     }
     for study, days in _days((run.measured, run.studies) for run in environment.counters).items():
         by_study.setdefault(study, {})["profiled"] = " and ".join(sorted(days))
-    return device.model_dump() | {"provenance": provenance([day]), "by_study": by_study}
+    return device.model_dump() | texts([day]) | {"by_study": by_study}
 
 
 def _days(runs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
