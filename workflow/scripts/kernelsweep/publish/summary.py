@@ -148,7 +148,7 @@ def failures(
     files = {(one.study, one.kernel): one.file for one in planned}
     found = []
     for kernel, (example, *_) in _by_kernel(counted).items():
-        what, message = _how_many(counted, kernel, example), " ".join(example["message"].split())
+        what, message = _how_many(counted, kernel), " ".join(example["message"].split())
         where = "None of its points ran" if what == _REFUSED else f"First at {_place(example, studies[kernel[0]])}"
         where += _unset(example, studies[kernel[0]], text_of)
         file, changes = files.get(kernel, ""), since(example)
@@ -182,8 +182,8 @@ def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[str], str]) -> 
     return f". Nothing sets the __constant__ {', '.join(unset)}, which is 0: name it in the kernel's `constants`"
 
 
-def _how_many(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> str:
-    """ "all 84 points are wrong"; "84 of 252 points are wrong"; "does not compile"."""
+def _how_many(counted: RowCounts, kernel: tuple[str, str]) -> str:
+    """ "all 84 points are wrong"; "84 of 252 points are wrong"; "9 of 96 points failed: timed out"."""
     statuses = {status: count for (*of, status), count in counted.points.items() if tuple(of) == kernel}
     failed, run = counted.failed[kernel], sum(statuses.values()) - statuses.get("skipped", 0)
     count = f"all {run:,} points" if failed == run > 1 else f"{failed:,} of {run:,} points"
@@ -191,7 +191,8 @@ def _how_many(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> s
         return f"{count} {'is' if failed == 1 else 'are'} wrong"
     if statuses.get("build_failed") == failed:
         return _REFUSED if failed == run else f"{count} do not compile"
-    return f"{count} failed, the first by {example['status'].replace('_', ' ')}"
+    kinds = [status for status in statuses if status not in ("ok", "skipped")]
+    return f"{count} failed: {list_texts(kinds).replace('_', ' ')}"
 
 
 def _place(row: CsvRow, study: StudySettings) -> str:
