@@ -248,13 +248,17 @@ def test_rows_of_any_length_are_told_from_products_of_sizes(tmp_path: Path) -> N
         "__global__ void inside(int *mask, const float *boxes, const float *points, int many, int n, int a, int b) {\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x, box = blockIdx.y;\n    if (i >= n) return;\n"
         "    mask[box * n + i] = a * b * (points[3 * i] + points[3 * i + 2] < boxes[7 * box + 6]);\n}\n"
+        "__global__ void counted(int *y, int n) { if (threadIdx.x < 4) y[threadIdx.x * gridDim.x + blockIdx.x] = n; }\n"
         "void host(int *mask, float *boxes, float *points, int many, int n, int a, int b) {\n"
-        "    inside<<<dim3((n + 255) / 256, many), 256>>>(mask, boxes, points, many, n, a, b);\n}\n"
+        "    inside<<<dim3((n + 255) / 256, many), 256>>>(mask, boxes, points, many, n, a, b);\n"
+        "    counted<<<(n + 127) / 128, 128>>>(counts, n);\n}\n"
     )
     result = checked(file, "inside")
     assert result.right, result
     for size in ("many * n", "7 * many", "3 * n"):
         assert f" {size} elements" in repr(result), result
+    result = checked(file, "counted")
+    assert result.right and " 4 * ((n + 127) // 128) elements" in repr(result), result
 
 
 def test_a_templates_arguments_can_be_named_and_vectors_are_passed_by_value(tmp_path: Path) -> None:
@@ -667,6 +671,15 @@ def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
     assert [*tmp_path.iterdir()] == [file]
     missing = subprocess.run([*run[:-1], "missing.cu"], cwd=tmp_path, capture_output=True, env=environment)
     assert missing.returncode == 2 and missing.stderr == b"missing.cu: no such file.\n"
+
+
+def test_what_refuses_several_kernels_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "{ const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = helper(i); }\n"
+    kernels = "".join(f"__global__ void {name}(float *y, int n) {body}" for name in ("one", "two"))
+    (file := tmp_path / "both.cu").write_text("__device__ float helper(int i) { return missing(i); }\n" + kernels)
+    assert check([str(file)]) == 2
+    printed = capsys.readouterr().out
+    assert printed.count("'missing' was not declared") == 1 and "not checked: for the same reason as one." in printed
 
 
 def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

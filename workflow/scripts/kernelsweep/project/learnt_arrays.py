@@ -162,9 +162,11 @@ def _sizes(guessed: Guess, multiple: Callable[[str], int]) -> Iterator[tuple[boo
     yield from ((False, text) for text in others)
     yield from ((False, " * ".join(of)) for number in (4, 5) for of in itertools.combinations(axes, number))
     yield from ((False, product + more) for product in products for more in (_ONE_MORE, " + 2"))
-    times = [(factor, product) for product in products if (factor := multiple(product)) > 1]
+    # A number of blocks is a quotient.
+    terms = {product: f"({product})" if "/" in product else product for product in products}
+    times = [(factor, term) for product, term in terms.items() if (factor := multiple(product)) > 1]
     times.sort(key=lambda one: str(one[0]) not in guessed.template.values())
-    yield from ((False, f"{factor} * {product}") for factor, product in times)
+    yield from ((False, f"{factor} * {term}") for factor, term in times)
 
 
 def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> str:
