@@ -240,6 +240,9 @@ def test_the_time_left_is_that_of_each_jobs_last_run(tmp_path: Path) -> None:
     again.begin(2, "measure", "a", 66.0)
     assert again.seconds(66.0) == 28
     assert started(1).seconds(0.0) == 11, "an edit runs one of the four"
+    # Pins: a run with nothing to do, which plans nothing, left {} and "nothing tells how long, since most never ran".
+    TimeLeft().keep(tmp_path / "seconds.json")
+    assert started(1).seconds(0.0) == 11
     for damaged in ("[" * 99_999, "[1]", '{"measure": null}', '{"measure": {"a": NaN}}'):
         (tmp_path / "seconds.json").write_text(damaged)
         assert started(1).seconds(0.0) is None

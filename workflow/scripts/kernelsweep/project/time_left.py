@@ -23,6 +23,9 @@ _MOST_RISE = 4 / 3
 # The pace is the last run's until jobs of more than so many seconds have ended.
 _PRIOR = 5.0
 
+# By rule and log.
+_Seconds = dict[str, dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]]
+
 
 class TimeLeft:
     """The jobs of a run, each by its number, its rule and its log. Times are seconds of one clock."""
@@ -30,24 +33,25 @@ class TimeLeft:
     def __init__(self) -> None:
         self._waiting: Counter[str] = Counter()
         self._running: dict[object, tuple[str, str, float]] = {}
-        # By rule and log: of jobs that have ended, and of the last run.
-        self._took: dict[str, dict[str, float]] = {}
-        self._last: dict[str, dict[str, float]] = {}
+        # Of jobs that have ended, and of the last run.
+        self._took: _Seconds = {}
+        self._last: _Seconds = {}
         self._begun: set[str] = set()
         self._started = 0.0
         self._least: float | None = None
 
     def plan(self, jobs: Mapping[str, int], file: Path) -> None:
         """Note how many jobs each rule has, and what keep() has written in the last run."""
-        self._waiting = Counter(jobs)
-        with suppress(UserError):
-            self._last = read_record(file, dict[str, dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]])
+        self._waiting, self._last = Counter(jobs), _read(file)
 
     def keep(self, file: Path) -> None:
-        """Write how long each job took, in this run or in an earlier one."""
-        seconds = {rule: self._last.get(rule, {}) | self._took.get(rule, {}) for rule in {**self._last, **self._took}}
-        with suppress(OSError):
-            write_json(file, seconds)
+        """Write how long each job took, in this run or in an earlier one, if a job has ended."""
+        seconds = _read(file)
+        for rule, took in self._took.items():
+            seconds.setdefault(rule, {}).update(took)
+        if self._took:
+            with suppress(OSError):
+                write_json(file, seconds)
 
     def begin(self, job: object, rule: str, log: str, now: float) -> None:
         """Note that a job begins."""
@@ -99,3 +103,11 @@ class TimeLeft:
             return None
         self._least = left if self._least is None else min(left, self._least)
         return left
+
+
+def _read(file: Path) -> _Seconds:
+    """What keep() has written; nothing if it was not called, or if the file is damaged."""
+    with suppress(UserError):
+        seconds: _Seconds = read_record(file, _Seconds)
+        return seconds
+    return {}
