@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from snakemake.iocontainers import InputFiles
 
+from kernelsweep import plans
 from kernelsweep.base.made_from import INPUT, PARAMETER, keep, plan, planned, reason_to_run, sources_of, sources_of_job
 from kernelsweep.plans import BuildPlan, KernelPlan
 
@@ -92,7 +93,14 @@ def test_a_plans_record_counts_but_for_what_only_says_how_an_edit_is_judged(tmp_
     assert reason_to_run(record, sources_of({"plan": other_way}, []), []) == ""
     for other in ({"seed": 2}, {"number": 1}, {"sweep": {"axes": [1]}}, {"search": {"budget": 3}}):
         reason = reason_to_run(record, sources_of({"plan": replace(own, **other)}, []), [])
-        assert reason == f"the {next(iter(other))} changed"
+        assert reason == f"{plans.IN_WORDS[next(iter(other))]} changed"
+
+
+def test_why_a_job_runs_again_is_told_in_words() -> None:
+    # Pins: "the edited changed", "the formats changed", and of a quick sweep "the kernels changed".
+    of_plans = [plan for plan in vars(plans).values() if is_dataclass(plan)]
+    reasons = {each.name for plan in of_plans for each in fields(plan) if each.metadata.get("is_reason", True)}
+    assert reasons <= {*plans.IN_WORDS}
 
 
 def test_a_job_on_another_machine_keeps_what_was_planned_unless_its_user_has_edited_it(tmp_path: Path) -> None:

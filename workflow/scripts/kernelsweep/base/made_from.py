@@ -20,7 +20,7 @@ from typing import Any
 from kernelsweep.base.code_hash import code_hash, sha256_of
 from kernelsweep.base.json_files import write_json
 from kernelsweep.base.plain_files import read_text
-from kernelsweep.plans import OF_MACHINE, reasons, shows_stories
+from kernelsweep.plans import IN_WORDS, OF_MACHINE, reasons, shows_stories
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
 PARAMETER, INPUT = "made_from", "out_of_date"
@@ -91,18 +91,18 @@ def reason_to_run(file: str, sources: Sources, outputs: Iterable[str]) -> str:
         made = {output: _hash(output) for output in outputs}
         return (
             _difference(kept["inputs"], inputs)
-            or _difference(kept["parameters"], sources["parameters"], "the ")
+            or _difference(kept["parameters"], sources["parameters"])
             or _difference({output: kept["outputs"][output] for output in made}, made)
         )
     except _UNREADABLE:
         return f"{file}, the record of what its results were made from, is missing or of another version"
 
 
-def _difference(before: Mapping[str, str], now: Mapping[str, str], article: str = "") -> str:
+def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """The first name whose hash differs, in words; "" without one."""
     changed = next((name for name in {**now, **before} if now.get(name) != before.get(name)), "")
     how = "changed" if changed in now and changed in before else "is new" if changed in now else "is no longer read"
-    return changed and f"{article}{changed.replace('_', ' ') if article else changed} {how}"
+    return changed and f"{IN_WORDS.get(changed, changed)} {how}"
 
 
 def plan(file: str, parameters: Mapping[str, Any]) -> None:
