@@ -14,7 +14,7 @@ from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.home import COMMAND, GPU_COMMAND
-from kernelsweep.judge.best.best_words import use_rows
+from kernelsweep.judge.best.best_words import libraries_text, use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.proofs import (
@@ -38,7 +38,8 @@ VISITED_ONCE = "One visit per point can't show how processes differ: intervals a
 _HEADS = ("study", "sizes", "use", "", "loses", "of peak")
 _LOSES = "  loses: at most so much slower than our fastest, without libraries, limits and undefined behaviour. "
 _LOSES += f"Below {LITTLE:.0%} doesn't matter."
-_OF_PEAK = "  of peak: of the memory's, or of the named arithmetic's, whichever is nearer."
+_OF_PEAK = "  of peak: the memory's{}, at the largest of the sizes."
+_NEAREST = ", or the named arithmetic's if that is nearer"
 
 # The least characters of the terminal's column with sizes that have more.
 _SIZES = 18
@@ -230,6 +231,9 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     if not of_rows:
         return []
     notes = ["* Some sizes have a better choice: see the page."] if any(row["has_better"] for _, row in of_rows) else []
+    for study in studies:
+        faster = libraries_text([row for of, row in of_rows if of is study], study.settings)
+        notes += [f"{faster}."] if faster else []
     kinds = dict.fromkeys(row["arithmetic"] for _, row in of_rows if row["arithmetic"])
     notes += [f"{kind} may round more than the first kernel's arithmetic, so it has rows of its own." for kind in kinds]
     of_kind = grouped((one for one in studies if one.uses and one.kind), lambda one: one.kind)
@@ -316,7 +320,8 @@ def run_answer(
     text = answer_text(studies, device["provenance"], proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     text += f"\n\n{fitted(_LOSES)}" if any(study.uses for study in studies) else ""
-    text += f"\n\n{fitted(_OF_PEAK)}" if _has_peaks(studies) else ""
+    if any(use["of_peak"] for study in studies for use in study.uses):
+        text += f"\n\n{fitted(_OF_PEAK.format(_NEAREST * _has_peaks(studies)))}"
     shown = {one.kernel.partition("/")[::2]: one for one in failed[:_LISTED_KERNELS]}
     told = replace(counted, first_failed={of: rows for of, rows in counted.first_failed.items() if of in shown})
     errors = [*incomplete]

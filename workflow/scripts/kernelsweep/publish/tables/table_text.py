@@ -13,7 +13,14 @@ import pandas
 
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.errors import check_known
-from kernelsweep.judge.best.best_words import chosen_text, sizes_text, some_of
+from kernelsweep.judge.best.best_words import (
+    chosen_text,
+    is_short,
+    libraries_text,
+    sizes_text,
+    some_of,
+    use_rows,
+)
 from kernelsweep.judge.best.find import LITTLE, Use, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
 from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
@@ -38,8 +45,8 @@ from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIV
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.study.settings import StudySettings
 
-# In LaTeX, the letters on a line of sizes, of a configuration, and of one with its kernel.
-_SIZES, _CONFIGURATION, _USE = 18, 36, 30
+# In LaTeX, the letters on a line of sizes, of a configuration, and of one with its kernel, also beside its peak's name.
+_SIZES, _CONFIGURATION, _USE, _NARROW_USE = 18, 36, 30, 22
 
 NO_TIMES_OF_OURS = "The emulator has no times."
 
@@ -393,18 +400,22 @@ def best_table(data: StudyData) -> TableText | str:
         return "No configuration has a time."
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
     rows, rules, last = list[tuple[str, ...]](), list[int](), uses[0]
+    has_peaks = any(use.configuration.peak_of not in (None, "memory") for use in uses)
     for use in uses:
         rules += [len(rows)] * (use.everywhere != last.everywhere)
         last = use
-        rows += _use_rows(use, data.settings)
+        rows += _use_rows(use, data.settings, _NARROW_USE if has_peaks else _USE)
+    libraries = libraries_text(use_rows(uses, data.settings), data.settings)
+    values = uses[0].configuration.parameters
     texts = [
         f"Use the row for all sizes or, where that loses more than {LITTLE:.0%}, the row of that size." * bool(rules),
         "Or: as fast at each of the sizes." * any(use.ties for use in uses),
-        "512 × 8: block size × unroll." * any("unroll" in use.configuration.parameters for use in uses),
-        "Loses: at its worst size this much slower than our fastest. Times: at the largest of the sizes;"
-        " in brackets: 95% interval of the last digits.",
+        f"{values['block_size']} × {values['unroll']}: block size × unroll factor." if is_short(values) else "",
+        "Loses: at its worst size this much slower than our fastest, without libraries.",
+        f"{libraries}." * bool(libraries),
+        "Times and shares of the peak: at the largest of the sizes; in brackets: 95% interval of the last digits.",
     ]
-    heads = {"sizes": False, "use": False, "loses (%)": True, "time (µs)": True, "of peak (%)": True}
+    heads = {"sizes": False, "use": False, "loses (%)": True, "time (µs)": True, "of peak (%)": True, "peak": False}
     columns = zip(heads.items(), zip(*rows, strict=True), strict=True)
     first, *others = (Column(head, cells, right) for (head, right), cells in columns)
     return TableText(
@@ -412,14 +423,17 @@ def best_table(data: StudyData) -> TableText | str:
         provenance=f"{data.device['name']}, {where}.",
         kernels=(),
         first=first,
-        columns=others,
+        columns=others if has_peaks else others[:-1],
         rules=rules,
         explanation=" ".join(filter(None, texts)),
     )
 
 
-def _use_rows(use: Use, study: StudySettings) -> list[tuple[str, ...]]:
-    """What to use, and its ties without sizes and losses: sizes, use, loss, time and share of the peak."""
+def _use_rows(use: Use, study: StudySettings, letters: int) -> list[tuple[str, ...]]:
+    """What to use, and its ties without sizes and losses: sizes, use, loss, time, share of a peak, and which.
+
+    letters  those of a kernel with its configuration on one line
+    """
     rows = []
     for tie in (None, *use.ties[:_MOST_TIES]):
         one = tie or use
@@ -428,7 +442,7 @@ def _use_rows(use: Use, study: StudySettings) -> list[tuple[str, ...]]:
         # A line breaks between values only.
         values = [word.replace(" ", "\xa0") for word in re.split(r" (?=in |\w+=)", configuration)]
         text = f"{kernel} {configuration}".strip().replace("  ", " ")
-        if len(text) > _USE:
+        if len(text) > letters:
             lines = textwrap.wrap(" ".join(values), _CONFIGURATION, break_long_words=False)
             text = "\n".join([kernel, *lines] if "`" in kernel else [kernel + lines[0], *lines[1:]])
         rows.append(
@@ -438,10 +452,11 @@ def _use_rows(use: Use, study: StudySettings) -> list[tuple[str, ...]]:
                 "" if tie else f"{100 * use.worst:.1f}",
                 _uncertain_time({"status": "ok", **asdict(one.configuration)}),
                 *numbers([100 * (one.configuration.peak_fraction or math.nan)], 1),
+                one.configuration.peak_of or "",
             )
         )
     more = len(use.ties) - _MOST_TIES
-    return [*rows, *[("", f"or {more} more", "", "", "")] * (more > 0)]
+    return [*rows, *[("", f"or {more} more", "", "", "", "")] * (more > 0)]
 
 
 def _configuration(row: pandas.Series[Any], axes: Sequence[str]) -> str:
