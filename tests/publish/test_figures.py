@@ -257,14 +257,15 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
     drawn = [ends for lines in axes.collections if isinstance(lines, LineCollection) for ends in lines.get_segments()]
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}
     assert axes.get_xlabel() == "speedup over naive, each at its fastest" and "is logarithmic" in drawing.caption
-    # Of other libraries than the study's, the fastest is drawn; a dashed line marks it.
+    # Of other libraries than the study's, the answer's and the fastest are drawn; a dashed line marks the fastest.
     bound = ladder.draw(recorded("bandwidth_bound"))
     libraries = bound.rows[bound.rows["kind"] == "rival"].set_index("kernel")["speedup"]
-    assert [*libraries.index] == ["cub", "torch", "cub_not_guaranteed"] and libraries.idxmax() == "cub_not_guaranteed"
+    assert [*libraries.index] == ["cub", "torch", "cub_not_guaranteed", "cub_tuned"], "the answer has the last"
+    assert libraries.idxmax() == "cub_not_guaranteed"
     collections = bound.figure.axes[0].collections
     dashed = [lines for lines in collections if isinstance(lines, LineCollection) and lines.get_linestyle()[0][1]]
     assert [{x for x, _ in lines.get_segments()[0]} for lines in dashed] == [{libraries.max()}]
-    assert "not drawn: cub_newest, " in bound.caption and "not drawn" not in drawing.caption
+    assert "Not drawn: cub_newest, " in bound.caption and "Not drawn" not in drawing.caption
     assert "published configuration" in ladder.draw(recorded("unrolling")).message
     assert ", each at its fastest." in ladder.draw(recorded("staged")).message, "of which nothing is published"
     (axes,) = ladder.draw(recorded("stepwise")).figure.axes

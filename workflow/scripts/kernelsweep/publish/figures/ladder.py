@@ -48,7 +48,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     words += [f"published: {column.origin}" for column in ladder.published]
     above_in = legend_in(width, words) if len(words) > 1 or ladder.published else 0.05
     colour = palette.INK if ladder.has_times else palette.GREY
-    of_rows = [*ladder.table["name"]], [*ladder.table["group"]], ladder.values(is_narrow(width))
+    narrow = is_narrow(width)
+    of_rows = ladder.names(narrow), [*ladder.table["group"]], ladder.values(narrow)
     figure, axes, places = row_panel(width, *of_rows, above_in, colour)
     rows = ladder.table.assign(place=places)
     is_many = rows["kernel"].nunique() > MOST_COLOURS

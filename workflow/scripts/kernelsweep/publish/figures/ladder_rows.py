@@ -10,7 +10,8 @@ from math import nan
 import pandas
 from pandas import isna, notna
 
-from kernelsweep.judge.best.find import best_at, comparable, is_tie, reference_uses
+from kernelsweep.judge.best.best_words import chosen_text
+from kernelsweep.judge.best.find import Tie, best_at, comparable, is_tie, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.reference import THROTTLED, flagged, flagged_kernels, undefined_kernels
 from kernelsweep.judge.data.steps import grids_text, step_labels
@@ -26,7 +27,6 @@ from kernelsweep.judge.data.words import (
     limit_text,
     list_texts,
     reference_text,
-    step_name,
     times_text,
 )
 from kernelsweep.publish.figure_files import FIGURES
@@ -78,6 +78,13 @@ class Ladder:
         """Whether a row has a time of ours."""
         return bool(self.table["time_us"].notna().any())
 
+    def names(self, is_narrow: bool) -> list[str]:
+        """Each row's name; without steps, and in a wide figure, with its kernel's fastest configuration."""
+        best = () if self.data.steps or is_narrow or not self.has_times else best_at(self.data).values()
+        chosen = {one.kernel: chosen_text(Tie(one.kernel, one.fastest), self.data.settings) for one in best}
+        pairs = zip(self.table["name"], self.table["kernel"], strict=True)
+        return [f"{name} {chosen.get(kernel, '')}".strip() for name, kernel in pairs]
+
     def values(self, is_narrow: bool) -> list[str]:
         """Each row's time and speedup in words, the latter alone in a narrow figure; without ours, published ones."""
         times, gains = (self.table[name] for name in ("time_us", "speedup"))
@@ -122,9 +129,10 @@ def ladder_of(data: StudyData) -> Ladder:
     table = table.assign(
         name=_names(data, table), **{end: table[name] for end, name in zip(ENDS, quantity, strict=True)}
     )
-    # Of other libraries than the study's, the fastest.
+    # Of other libraries than the study's, the fastest, and those that the answer names.
     rivals = table[table["kind"] == RIVAL_ROW].sort_values("time_us")
-    others = rivals[rivals.duplicated("group") & ~rivals["kernel"].isin(data.settings.rival_names)]
+    named = [*data.settings.rival_names, *(use.beside for use in reference_uses(data))]
+    others = rivals[rivals.duplicated("group") & ~rivals["kernel"].isin(named)]
     # Groups in the order in which the table has them.
     table = table.drop(index=others.index)
     table = table.sort_values("group", key=lambda column: pandas.factorize(column)[0], kind="stable")
@@ -137,10 +145,7 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
     """The names of steps, then of libraries and limits."""
     limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits}
     labels = step_labels(data.steps)
-    for row in table.iloc[len(data.steps) :].to_dict("records"):
-        unroll = row.get("unroll")
-        labels.append(limits.get(row["kernel"]) or step_name(row["kernel"], {"unroll": 1 if isna(unroll) else unroll}))
-    return labels
+    return labels + [limits.get(kernel, kernel) for kernel in table["kernel"].iloc[len(data.steps) :]]
 
 
 def _names(data: StudyData, table: pandas.DataFrame) -> list[str]:
@@ -201,7 +206,16 @@ def _gain(step: str, gain: float, first: str) -> str:
 def _undrawn(ladder: Ladder) -> list[str]:
     """A caption's sentence on the libraries that aren't drawn; none without."""
     names = [name for name in ladder.data.measured_libraries if name not in {*ladder.table["kernel"]}]
-    return [f"Slower libraries, not drawn: {list_texts(names, len(names))}."] if names else []
+    return [f"Not drawn: {list_texts(names, len(names))}; the fastest library is."] if names else []
+
+
+def _limits_text(ladder: Ladder) -> list[str]:
+    """A caption's sentence on the limits; none without."""
+    limits = {*ladder.table.loc[ladder.table["kind"] == LIMIT_ROW, "kernel"]}
+    is_own = {limit in ladder.data.kernel_names for limit in limits}
+    words = ["kernels that do a part of the work"] * (True in is_own)
+    words += ["the driver's copy or fill of as many bytes"] * (False in is_own)
+    return [f"Crosses: limits, which a kernel may pass: {list_texts(words)}."] if words else []
 
 
 def _caption(ladder: Ladder) -> str:
@@ -212,13 +226,15 @@ def _caption(ladder: Ladder) -> str:
     elif data.steps:
         texts = [f"{data.device['name']}, {reference_text(data.settings)}.{grids_text(data.steps)}"]
     else:
-        texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
+        texts = [
+            place_caption(data, (), "Each kernel at its fastest configuration, and not always built on the one above.")
+        ]
     texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
     texts += ["The axis is logarithmic."]
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
     kinds = {*ladder.table["kind"]}
     texts += ["Squares: libraries; dashed: the fastest measured."] if RIVAL_ROW in kinds else []
-    texts += ["Crosses: limits, which do a part of the work."] if LIMIT_ROW in kinds else []
+    texts += _limits_text(ladder)
     texts += _undrawn(ladder)
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
     texts += [f"*: {THROTTLED_NOTE}"] if ladder.table["is_throttled"].any() else []
