@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
-from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts
+from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts, nearest_limits
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.study.settings import StudySettings
@@ -31,8 +31,9 @@ def share_chart(
     sizes   in words
     curve   the shares of our fastest at each size
     peaks   of which these are shares: "memory", or kinds of arithmetic
-    beside  of the fastest library at each size, and of the first limit: their `kind`, `words` and `shares`; of lines,
-            also of the table's choice for all sizes, and the library's words are those at the last size
+    beside  of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words` and
+            `shares`; of lines, also of the table's choice for all sizes, and words are those at the last size, with
+            those of other sizes `elsewhere`
 
     Sizes on one axis of numbers, with shares of one peak, are lines:
 
@@ -64,25 +65,35 @@ def share_chart(
     kinds_of_arithmetic = {best.fastest.arithmetic for best in known}
     alike = [best for best in entries if best.fastest.arithmetic in kinds_of_arithmetic]
     own, others = by_kernel(alike), by_kernel(beside)
-    limits = {*map(limit_kernel, study.limits)}
-    libraries = []
-    for number, ours in enumerate(known):
-        there = [found for name, of in others.items() if name not in limits and (found := of[number])]
-        same = [best for best in there if best.fastest.arithmetic == ours.fastest.arithmetic]
-        libraries.append(min(same, key=lambda best: best.fastest.time_us, default=None))
+
+    def fastest_of(names: Iterable[str]) -> list[Best | None]:
+        """The fastest of libraries or limits at each size; a copy has no arithmetic, others that of our fastest."""
+        fastest = []
+        for at, ours in enumerate(known):
+            there = [best for name in names if name in others and (best := others[name][at])]
+            same = [best for best in there if best.fastest.arithmetic in (None, ours.fastest.arithmetic)]
+            fastest.append(min(same, key=lambda best: best.fastest.time_us, default=None))
+        return fastest
+
+    words_of_limits = {limit_kernel(limit): limit_text(limit) for limit in nearest_limits(study.limits)}
+    libraries = [name for name in others if name not in map(limit_kernel, study.limits)]
     kinds = [best.fastest.peak_of for best in known]
     where = _places(study, [best.point for best in known]) if len({*kinds}) == 1 else {}
     are_lines = bool(where) or len(known) < 2
-    names = [best.kernel for best in libraries if best]
-    words = names[-1:] if are_lines else [*dict.fromkeys(names)]
-    lines = [("rival", list_texts(words), libraries)] if names else []
-    if of_limit := others.get(limit_kernel(study.limits[0])) if study.limits else None:
-        lines.append(("limit", limit_text(study.limits[0]), of_limit))
+    beside_ours = []
+    for kind, names in (("rival", libraries), ("limit", [*words_of_limits])):
+        line = fastest_of(names)
+        if words := [words_of_limits.get(best.kernel, best.kernel) for best in line if best]:
+            named = words[-1:] if are_lines else [*dict.fromkeys(words)]
+            elsewhere = [name for name in dict.fromkeys(words) if name not in named]
+            beside_ours.append(
+                {"kind": kind, "words": list_texts(named), "elsewhere": elsewhere, "shares": _shares(line, kinds)}
+            )
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
         "peaks": [*dict.fromkeys(kinds)],
-        "beside": [{"kind": kind, "words": words, "shares": _shares(of, kinds)} for kind, words, of in lines],
+        "beside": beside_ours,
         **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": []},
     }
     of_kernels = {name: _shares(found, kinds) for name, found in own.items()}

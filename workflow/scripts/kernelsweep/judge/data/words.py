@@ -170,6 +170,11 @@ def limit_kernel(limit: str) -> str:
     return f"{LIMIT_PREFIX}{limit}" if limit in DRIVER_LIMITS else limit
 
 
+def nearest_limits(limits: Sequence[str]) -> list[str]:
+    """The limits that are drawn first: the study's kernels that do a part of the work, or else the driver's."""
+    return [limit for limit in limits if limit not in DRIVER_LIMITS] or [*limits]
+
+
 def limit_text(limit: str) -> str:
     """A limit for readers."""
     return f"the driver's {limit}" if limit in DRIVER_LIMITS else f"{limit} at its fastest"
