@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -229,7 +229,13 @@ return [...document.querySelectorAll(selector)].map((one) => one[what] ?? one.ge
 
 def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path, recorded_points: dict[str, Any]) -> None:
     # A short address, as the gallery has them, is what the page makes of it.
-    for view in ("warp_shuffle&show=gain", "matmul&view=map", "bandwidth_bound", "histogram&view=map&over=kernel"):
+    for view in (
+        "warp_shuffle&show=gain",
+        "matmul&view=map",
+        "bandwidth_bound",
+        "bandwidth_bound&view=map",
+        "histogram&view=map&over=kernel",
+    ):
         address, study = f"study={view}", recorded_points[view.partition("&")[0]]
         page = view_of(driver, recorded_page, address).partition("?")[2]
         assert parse_qs(whole_address(f"#explorer?{address}", study).partition("?")[2]) == parse_qs(page)
@@ -256,18 +262,35 @@ def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path, reco
 def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recorded_page: Path) -> None:
     for study, lines in {"histogram": 7, "matmul": 0}.items():
         view_of(driver, recorded_page, f"study={study}&view=lines&show=gflops")
-        # All but tensor_cores, of another precision than the first kernel.
-        assert {*all_of(driver, ".chart text[data-kernel]")} == {*all_of(driver, ".kernels label")} - {"tensor_cores"}
+        # All but tensor_cores, of another precision than the first kernel. What ends earlier says where.
+        names = all_of(driver, ".chart text[data-kernel]")
+        assert {name.split()[0] for name in names} == {*all_of(driver, ".kernels label")} - {"tensor_cores"}
+        assert ("naive (4096³)" in names) == (study == "matmul")
         assert len(all_of(driver, ".line", "d")) == lines
     assert all_of(driver, '[name="show"] option')[0] == "useful throughput (TFLOP/s)"
     assert all_of(driver, ".chart svg > g > text")[-1] == "8192³"
-    # Of many kernels, it begins with the first one, a limit, and those that the answer names.
+    # Of many kernels, it begins with the first one, those that do a part of the work, and those that the answer names.
     view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
-    assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", "read_only", *answered} > {"cub_tuned"}
+    reading = {"read_only", "streaming_read_only"}
+    assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", *reading, *answered} > {"cub_tuned"}
     assert {"2²⁰", "2²⁰+3", "2²⁸+3"} <= {*all_of(driver, ".chart svg > g > text")}, "each mark's size"
     marks = all_of(driver, "label:has(:checked) path", "d")
-    assert len({*marks}) == len(marks) == 6, "each has a mark of its own"
+    assert len({*marks}) == len(marks) == 7, "each has a mark of its own"
+    # A map begins with the axes that it has room for, and its fastest kernel does all of the work.
+    driver.execute_script("""const list = document.querySelector('#explorer [name="view"]');
+list.value = "map"; list.onchange();""")
+    assert [all_of(driver, f'[name="{name}"]', "value") for name in ("over", "across")] == [
+        ["array_size"],
+        ["block_size"],
+    ]
+    assert not reading & {*all_of(driver, ".kernels label:has(:checked)")}
+    # Every point: those of one size stand apart from those of the next.
+    view_of(driver, recorded_page, "study=bandwidth_bound&view=points")
+    paths = all_of(driver, ".dots", "d")
+    across = sorted({int(place.split(",")[0]) for path in paths for place in path.split("M")[1:]})
+    gaps = [after - before for before, after in pairwise(across)]
+    assert sum(gap > 2 * min(gaps) for gap in gaps) == 10, "of 11 sizes, two of which are three elements larger"
     # Shares of the memory's peak, at radius 1 and 4, and of arithmetic's, at 16, are on two scales.
     view_of(driver, recorded_page, "study=convolution&view=lines&over=radius&show=peak_fraction")
     assert [line.count("M") for line in all_of(driver, ".line", "d")][:4] == [2] * 4

@@ -14,6 +14,8 @@ from kernelsweep.errors import UserError, check_known
 VIEWS = {"lines": "lines", "map": "heatmap"}
 AT, BEST = "at.", "best"
 _START = "explorer?"
+# An axis of more values is no map's first choice of those that say how a kernel is launched.
+_MOST_CELLS = 16
 # What a view may name, besides the values of axes. The page fills in all but the study.
 _NAMED = ("study", "view", "show", "baseline", "over", "across", "kernels")
 
@@ -47,16 +49,20 @@ def whole_address(address: str, study: Mapping[str, Any]) -> str:
     view, axes = read_view(address), study["axes"]
     several = sorted(axes, key=lambda axis: -len(axis["values"]))
     of_kernel = [axis["name"] for axis in several if axis["of_kernel"]]
+    many = {axis["name"] for axis in several if len(axis["values"]) > _MOST_CELLS}
+    of_kernel.sort(key=many.__contains__)
     others = [axis for axis in several if not axis["of_kernel"]]
     numbers = [axis["name"] for axis in others if axis["numbers"][0] is not None]
     rest = [*of_kernel, *(axis["name"] for axis in others), "kernel"]
     over = view.get("over", [*(of_kernel if view["view"] == "map" else ()), *numbers, *rest][0])
+    across = view.get("across", next((axis for axis in [*of_kernel, "kernel", *rest] if axis != over), over))
+    left_out = study["limits"] if view["view"] == "map" and "kernel" not in (over, across) else ()
     usual = {
         "show": next(iter(study["quantities"])),
         "baseline": study["kernels"][0],
         "over": over,
-        "across": next((axis for axis in [*of_kernel, "kernel", *rest] if axis != over), over),
-        "kernels": ",".join(study["usual"]),
+        "across": across,
+        "kernels": ",".join(kernel for kernel in study["usual"] if kernel not in left_out),
         **{AT + axis["name"]: BEST if axis["reference"] < 0 else axis["values"][axis["reference"]] for axis in axes},
     }
     return address.partition(_START)[0] + _START + urlencode(usual | view)

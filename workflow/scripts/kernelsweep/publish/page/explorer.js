@@ -16,13 +16,16 @@
   // are further apart than this factor; and values that are nearer to each other than this part of their mean distance
   // are too near.
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
-  const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
+  const LABEL_HEIGHT = 14, NAME_HEIGHT = 12, PER_LETTER = 6.7;
   // A narrower chart has no names at its lines.
   const NARROW = 520;
   // A longer value has a line of a narrow page for itself.
   const SHORT = 6;
-  // Between the points of two kernels.
-  const BESIDE = 7;
+  // Every point: the most between two kernels', the part of a value's room that these take, and the least one with lines
+  // between values.
+  const BESIDE = 7, OF_ROOM = 0.65, LEAST_ROOM = 20;
+  // An axis of more values is no map's first choice of those that say how a kernel is launched.
+  const MOST_CELLS = 16;
   // A map's key: its width, and the room of its numbers.
   const KEY = 12, KEY_TEXT = 52;
   // The times of the chosen baseline over a kernel's, the fastest's at the same size over a kernel's, and the share of
@@ -80,10 +83,10 @@
     const name = wanted.study in studies ? wanted.study : Object.keys(studies)[0];
     study = studies[name];
     const names = study.axes.map((axis) => axis.name);
-    const several = (ofKernel) => study.axes.filter((axis) => axis.of_kernel === ofKernel).sort((a, b) => b.values.length - a.values.length);
+    const isMap = wanted.view === MAP, rank = (axis) => axis.values.length - (axis.of_kernel && axis.values.length > MOST_CELLS ? LARGE : 0);
+    const several = (ofKernel) => study.axes.filter((axis) => axis.of_kernel === ofKernel).sort((a, b) => rank(b) - rank(a));
     const usual = [...several(false).filter((axis) => axis.numbers[0] !== null), ...several(true), ...several(false)].map((axis) => axis.name);
     const one = (value, allowed) => (allowed.includes(value) ? value : allowed[0]);
-    const isMap = wanted.view === MAP;
     const over = one(wanted.over, [...(isMap ? several(true).map((axis) => axis.name) : []), ...usual, KERNEL]);
     const across = one(wanted.across, [...several(true).map((axis) => axis.name), KERNEL, ...names].filter((axis) => axis !== over));
     const filters = study.axes.map((axis) => {
@@ -91,7 +94,9 @@
       const usualValue = axis.reference < 0 ? BEST : axis.values[axis.reference];
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
-    const kernels = wanted.kernels === undefined ? study.usual
+    // A limit does a smaller problem: of a map's cells it would be the fastest.
+    const usualKernels = study.usual.filter((kernel) => !isMap || over === KERNEL || across === KERNEL || !study.limits.includes(kernel));
+    const kernels = wanted.kernels === undefined ? usualKernels
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
     const baseline = one(wanted.baseline ?? study.baseline, study.kernels);
@@ -108,9 +113,12 @@
 
   const remember = () => history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
 
+  const isUsual = (kernels) => kernels === complete({ ...view, kernels: undefined }).kernels;
+
   function choice(label, key, options) {
     const list = create("select", { name: key, onchange: () => {
-      show({ ...(key === "study" ? {} : view), [key]: list.value });
+      const { kernels, ...rest } = view;
+      show({ ...(key === "study" ? {} : key === "view" && isUsual(kernels) ? rest : view), [key]: list.value });
       controls.querySelector(`[name="${key}"]`)?.focus();
     } });
     list.append(...options.map(([value, text]) => create("option", { value, textContent: text, selected: value === view[key] })));
@@ -203,7 +211,7 @@
   // too near.
   function scaled(axis, places) {
     const numbers = places.map((place) => axis.numbers[place]);
-    if (numbers.includes(null) || places.length < 2 || study.tied.some((group) => group.includes(axis.name))) return null;
+    if (view.view === POINTS || numbers.includes(null) || places.length < 2 || study.tied.some((group) => group.includes(axis.name))) return null;
     const [low, high] = d3.extent(numbers), at = numbers.map(low > 0 && high / low > LOGARITHMIC_FROM ? Math.log : Number);
     const apart = LEAST_APART * (at.at(-1) - at[0]) / (at.length - 1), joined = at.map((place, number) => !number || place - at[number - 1] >= apart);
     if (3 * joined.filter(Boolean).length < 2 * joined.length) return null;
@@ -214,7 +222,7 @@
   // A scale of an axis' values: to scale for numbers, evenly spaced for categories.
   function scaleOf(axis, places, range) {
     const numbers = scaled(axis, places);
-    if (!numbers) return d3.scalePoint().domain(places).range(range).padding(isNarrow() ? 0.25 : 0.5);
+    if (!numbers) return d3.scalePoint().domain(places).range(range).padding(view.view === LINES && isNarrow() ? 0.25 : 0.5);
     const wide = d3.scaleLinear().domain([numbers.at[0], numbers.at.at(-1)]).range(range);
     return (place) => wide(numbers.at[places.indexOf(place)]);
   }
@@ -232,7 +240,8 @@
   function labels(area, axis, places, scale, isUp) {
     const height = HEIGHT - MARGIN.bottom, room = isUp ? () => 16 : (text) => 7.5 * text.length + 12;
     const shown = fitting(axis, places, scale, room), joined = (!isUp && scaled(axis, places)?.joined) || [];
-    const lower = fitting(axis, places.filter((place, number) => joined[number] === false && !shown.includes(place)), scale, room);
+    const isLower = (number) => joined[number] === false || (!isUp && view.view === POINTS);
+    const lower = fitting(axis, places.filter((place, number) => isLower(number) && !shown.includes(place)), scale, room);
     area.svg.append("g").selectAll("text").data([...lower, ...shown]).enter().append("text").text((place) => axis.labels[place])
       .attr("text-anchor", isUp ? "end" : "middle")
       .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + (lower.includes(place) ? 32 : 18)));
@@ -302,27 +311,36 @@
   const isNarrow = () => chart.clientWidth < NARROW;
   const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
 
-  // Names at the lines' ends, moved apart, with a line to what is not beside them. Of a narrow chart, the list of kernels
-  // is the key.
-  function endLabels({ svg, right }, marks) {
+  // Kernels' names, with the value at which one ends before the others.
+  const endNames = (points, last) => new Map([...d3.group(points, (point) => study.kernel[point])].map(([kernel, ofKernel]) => {
+    const place = Math.max(...ofKernel.map((point) => placeOf(view.over, point)));
+    return [kernel, study.names[kernel] + (place < last ? ` (${axisNamed(view.over).labels[place]})` : "")];
+  }));
+
+  // Names at the lines' ends, moved apart around their middle, with a line to an end at the last value that is not beside
+  // its name. Of a narrow chart, the list of kernels is the key.
+  function endLabels({ svg, right }, marks, texts) {
     if (isNarrow()) return;
     const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
       const at = d3.greatest(ofKernel, (mark) => mark.x);
-      return { kernel, at, y: at.y };
+      return { kernel, at };
     });
     ends.sort((a, b) => a.at.y - b.at.y);
-    const x = right - 6;
-    let last = -Infinity;
-    for (const end of ends) last = end.y = Math.max(end.y, last + LABEL_HEIGHT);
-    last = HEIGHT - MARGIN.bottom;
-    for (const end of ends.reverse()) {
-      end.y = Math.min(end.y, last);
-      last = end.y - LABEL_HEIGHT;
+    const x = right - 6, last = Math.max(...ends.map((end) => end.at.x)), piles = [];
+    const piled = (pile) => {
+      const high = LABEL_HEIGHT * (pile.length - 1), top = pile.reduce((sum, end) => sum + end.at.y, 0) / pile.length - high / 2;
+      return Object.assign(pile, { top: Math.max(MARGIN.top, Math.min(top, HEIGHT - MARGIN.bottom - high)) });
+    };
+    for (const end of ends) {
+      let pile = piled([end]);
+      while (piles.length && piles.at(-1).top + LABEL_HEIGHT * piles.at(-1).length > pile.top) pile = piled([...piles.pop(), ...pile]);
+      piles.push(pile);
     }
+    for (const pile of piles) pile.forEach((end, place) => { end.y = pile.top + LABEL_HEIGHT * place; });
     const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
     names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
-      .style("fill", (end) => colour(end.kernel)).text((end) => study.names[end.kernel]);
-    names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 || end.at.x < right - 20).append("path").attr("class", "leader")
+      .style("fill", (end) => colour(end.kernel)).text((end) => texts.get(end.kernel));
+    names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && end.at.x === last).append("path").attr("class", "leader")
       .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
   }
 
@@ -333,12 +351,13 @@
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
     const isDotted = view.view === POINTS;
-    if (!isDotted && !isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...shown.map((point) => study.names[study.kernel[point]].length)));
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
+    const names = endNames(shown, places.at(-1));
+    if (!isDotted && !isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)));
     // Every point: a kernel's stand beside the others', and those of a size apart from the next one's.
     const kernels = [...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending);
-    const apart = Math.min(BESIDE, 0.7 * (area.right - area.left) / places.length / kernels.length);
-    const beside = (kernel) => (isDotted ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = 16 + Math.abs(beside(kernels[0]));
+    const wide = (area.right - area.left) / places.length, apart = Math.min(BESIDE, OF_ROOM * wide / kernels.length);
+    const beside = (kernel) => (isDotted ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = isDotted ? 0 : 16;
     const x = scaleOf(axis, places, [area.left + room, area.right - room]), joined = scaled(axis, places)?.joined ?? [];
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) {
@@ -354,6 +373,10 @@
       const limit = y(view.show === SHARE ? 100 : 1);
       svg.append("path").attr("class", "limit").attr("d", `M${area.left},${limit}H${area.right}`);
     }
+    if (isDotted && wide >= LEAST_ROOM) {
+      const between = places.slice(1).map((place) => `M${x(place) - wide / 2},${MARGIN.top}V${HEIGHT - MARGIN.bottom}`);
+      svg.append("g").attr("class", "grid").append("path").attr("d", between.join(""));
+    }
     labels(area, axis, places, x, false);
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + beside(study.kernel[point]), y: y(values[point]) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
@@ -361,7 +384,7 @@
       if (isDotted) {
         // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
         const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}`)), id = `dot-${kernel}`;
-        group.append("marker").attr("id", id).attr("markerUnits", "userSpaceOnUse").attr("overflow", "visible").append("path").attr("d", symbol(kernel, 18)).attr("stroke", "none");
+        group.append("marker").attr("id", id).attr("markerUnits", "userSpaceOnUse").attr("overflow", "visible").append("path").attr("d", symbol(kernel, isNarrow() ? 9 : 18)).attr("stroke", "none");
         const path = group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
         for (const place of ["start", "mid", "end"]) path.attr(`marker-${place}`, `url(#${id})`);
         continue;
@@ -380,7 +403,7 @@
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
-    if (!isDotted) endLabels(area, marks);
+    if (!isDotted) endLabels(area, marks, names);
     listen(svg, marks, () => NEAR);
     return marks;
   }
@@ -401,10 +424,12 @@
     const shade = (value) => ((isTime ? least / value : value / most) - area.start) / (1 - area.start);
     const fill = (point) => (values[point] === null ? "none" : shadeAt(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
+    // A long name on several lines, or else cut.
     const nameIn = (point) => {
-      const name = study.names[study.kernel[point]];
-      const half = Math.floor(letters / 2);
-      return name.length > letters ? `${name.slice(0, half - 1)}…${name.slice(-half)}` : name;
+      const name = study.names[study.kernel[point]], half = Math.floor(letters / 2), lines = [""];
+      for (const part of name.split(/(?<=_)/)) if ((lines.at(-1) + part).length > letters && lines.at(-1)) lines.push(part); else lines[lines.length - 1] += part;
+      const fits = lines.every((line) => line.length <= letters) && lines.length <= 1 + (y.bandwidth() / 2 - 16) / NAME_HEIGHT;
+      return fits ? lines : [`${name.slice(0, half - 1)}…${name.slice(-half)}`];
     };
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + x.bandwidth() / 2, y: y(placeOf(view.across, point)) + y.bandwidth() / 2 }));
     const cells = (name, chosen, inset) => svg.append("g").attr("class", name).selectAll("rect").data(chosen).enter().append("rect")
@@ -420,7 +445,8 @@
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
     if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
       const lines = [[(point) => (values[point] === null ? "–" : digits(values[point]) + "*".repeat(isThrottled({ point }))), isNamed ? -4 : 4, marks]];
-      if (isNamed) lines.push([nameIn, 12, marks.filter(({ point }) => firsts.has(point))]);
+      const named = isNamed ? marks.filter(({ point }) => firsts.has(point)) : [];
+      for (let place = 0; place < Math.max(...named.map(({ point }) => nameIn(point).length)); place++) lines.push([(point) => nameIn(point)[place] ?? "", 12 + NAME_HEIGHT * place, named]);
       for (const [text, down, named] of lines) {
         svg.append("g").attr("class", "cells").selectAll("text").data(named).enter().append("text").attr("text-anchor", "middle")
           .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point));

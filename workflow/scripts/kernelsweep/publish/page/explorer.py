@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, size_words
+from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, nearest_limits, size_words
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
@@ -79,6 +79,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     kernels        names in the order of the story, then what was measured beside the kernels
     names          these as readers see them
     undefined      kernels of undefined behaviour, which are shown only when asked for
+    limits         those that do a part of the work, and the driver's copy and fill
     colours        those of kernels in CSS, as in the figures
     usual          kernels that are shown at first
     axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
@@ -136,6 +137,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "kernels": names,
         "names": list(map(kernel_text, names)),
         "undefined": sorted(undefined),
+        "limits": [*map(limit_kernel, study["limits"])],
         "colours": [*map(on_page, map(colours.__getitem__, names))],
         "usual": _usual(study, [name for name in names if name not in undefined]),
         "axes": axes,
@@ -161,16 +163,15 @@ def _name_sizes(axes: Sequence[dict[str, Any]], tied: Iterable[Sequence[str]], p
 
 
 def _usual(study: Mapping[str, Any], defined: Sequence[str]) -> list[str]:
-    """The kernels that a reader sees first: what the answer names, the first one, a limit, and all others.
+    """The kernels that a reader sees first: what the answer names, the first one, the nearest limits, and all others.
 
     The others only if they are few, or there is no answer.
 
     defined  all with times, without those of undefined behaviour
     """
-    limits = list(map(limit_kernel, study["limits"]))
     named = {kernel for use in study.get("uses", ()) for kernel in (use["kernel"], use["beside"])}
-    named |= {*defined[:1], *limits[:1]}
-    others = {*defined} & {*study["names"]} - named - {*limits}
+    named |= {*defined[:1], *map(limit_kernel, nearest_limits(study["limits"]))}
+    others = {*defined} & {*study["names"]} - named - {*map(limit_kernel, study["limits"])}
     is_all = len(others) <= _MOST_KERNELS or not study.get("uses")
     return [name for name in defined if name in named | (others if is_all else {*()})]
 
