@@ -24,6 +24,7 @@ from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import configuration_words
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.answer import answer_text, answers
+from kernelsweep.publish.reach import reach
 from kernelsweep.publish.share_chart import share_chart
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.table_text import best_table
@@ -188,8 +189,31 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
     # A copy has no share of arithmetic's peak.
     shares = [row["beside"]["limit"] for panel in chart["panels"] for row in panel["rows"]]
     assert None not in shares[:4] and shares[4:] == [None, None]
+    rows = use_rows(find_uses("convolution", data), data.settings)
+    assert [row["other_share"] for row in rows] == ["", "19.3% of float32's", ""]
+    (headline,) = reach({"convolution": {**chart, "uses": rows}})
+    assert headline == "What to use depends on the size: 23% to 39% of the nearest peak at the largest"
     of_array_sizes = share_chart(UNROLLING, find(sweep(UNROLLING, H200)), [], [])
     assert of_array_sizes["runs"] and not of_array_sizes["panels"]
+
+
+def test_arithmetic_that_rounds_more_has_a_panel_with_its_own_library_and_a_share_in_the_headline() -> None:
+    # Pins: "70% of the nearest peak" alone, above a row of ours that takes half the time in tf32.
+    data = recorded("matmul")
+    rows = use_rows(find_uses("matmul", data), data.settings)
+    beside = find_best("matmul", data, ["cublas_matmul"])
+    chart = share_chart(data.settings, find_best("matmul", data), beside, rows)
+    heads = [(panel["peak"], panel["beside"]["rival"]) for panel in chart["panels"]]
+    assert heads == [("float32", "cublas_matmul"), ("tf32", "cublas_matmul tf32")]
+    cublas = data.measurements[data.measurements["kernel"] == "cublas_matmul"].sort_values(["precision", "m"])
+    drawn = [row for panel in chart["panels"] for row in panel["rows"]]
+    assert [row["beside"]["rival"] for row in drawn] == pytest.approx(cublas["peak_fraction"].astype(float).to_list())
+    are_throttled = ["throttled" in flags.split() for flags in cublas["flags"]]
+    assert any(are_throttled) and [row["throttled"] for row in drawn] == [
+        ["rival"] * marked for marked in are_throttled
+    ]
+    (headline,) = reach({"matmul": {**chart, "uses": rows}})
+    assert headline.endswith(": 70% of float32's peak and 16% of tf32's at the largest")
 
 
 def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:

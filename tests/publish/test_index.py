@@ -114,7 +114,7 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     of_sums = f"one value float32 sum 100% 0 90% 2¹⁶–2²² tree 64 × 8 89.0% 3.1% ✓ 9 of 9{undefined}"
     assert rows(results)["sums"] == of_sums
     assert (
-        f"18 of 18 points right{undefined} . Our fastest kernel reaches 90% of the nearest peak at the largest size. "
+        f"18 of 18 points right{undefined} . What to use depends on the size: 90% of the nearest peak at the largest. "
         in rows(results)["emulator"]
     )
     assert "Checked; rows checked twice. " in rows(results)["emulator"]

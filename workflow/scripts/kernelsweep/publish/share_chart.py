@@ -24,18 +24,25 @@ Shares = list[float | None]
 
 
 def share_chart(
-    study: StudySettings, entries: Sequence[Best], beside: Sequence[Best], uses: Sequence[Mapping[str, Any]]
+    study: StudySettings,
+    entries: Sequence[Best],
+    beside: Sequence[Best],
+    uses: Sequence[Mapping[str, Any]],
+    is_further: bool = False,
 ) -> dict[str, Any]:
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
-    sizes   in words
-    curve   the shares of our fastest at each size
-    peaks   of which these are shares: "memory", or kinds of arithmetic
-    beside  of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words` and
-            `shares`; of lines, also of the table's choice for all sizes, and words are those at the last size, with
-            those of other sizes `elsewhere`
+    sizes      in words
+    curve      the shares of our fastest at each size
+    largest    the number of the last sizes that share the largest value on the first axis of sizes
+    throttled  the numbers of sizes where our fastest was throttled
+    peaks      of which these are shares: "memory", or kinds of arithmetic
+    further    of each further kind of arithmetic, the same `peaks`, and the `curve` at the largest sizes
+    beside     of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words`,
+               `shares`, and where they were `throttled`; of lines, also of the table's choice for all sizes, and words
+               are those at the last size, with those of other sizes `elsewhere`
 
-    Sizes on one axis of numbers, with shares of one peak, are lines:
+    Sizes on one axis of numbers, with shares of one peak and one kind of arithmetic, are lines:
 
     kernels  the shares of each of our kernels
     ends     names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
@@ -44,11 +51,14 @@ def share_chart(
 
     Others are rows:
 
-    panels     for each peak, the `rows` of its sizes, as _row() gives them
+    panels     for each peak, and each further kind of arithmetic, the `rows` of its sizes, as _row() gives them, and
+               the words of what is `beside` these, by kind
     left_out   the number of sizes beyond the MOST_ROWS that are drawn
 
     entries  the best configurations of our kernels; beside: those of libraries and limits
     uses     the answer's rows (best_words.use_rows()), whose kernels are named first where they tie with the fastest
+
+    is_further  whether the entries' arithmetic is none of the first kernel's: then libraries' names have it behind them
     """
     known = [best for best in fastest_by_size(entries, study) if best.fastest.peak_fraction]
     sizes = [place_words(best.point, study) for best in known]
@@ -62,9 +72,14 @@ def share_chart(
         return kernels
 
     # Arithmetic that rounds more has another peak.
-    kinds_of_arithmetic = {best.fastest.arithmetic for best in known}
-    alike = [best for best in entries if best.fastest.arithmetic in kinds_of_arithmetic]
-    own, others = by_kernel(alike), by_kernel(beside)
+    of_arithmetic = {best.fastest.arithmetic for best in known}
+    own = by_kernel([best for best in entries if best.fastest.arithmetic in of_arithmetic])
+    others = by_kernel([best for best in beside if best.fastest.arithmetic in {*of_arithmetic, None}])
+    further = [best for best in entries if best.fastest.arithmetic not in of_arithmetic and not best.undefined]
+    charts = {}
+    for kind in dict.fromkeys(best.fastest.arithmetic for best in further if known):
+        of_kind = [best for best in further if best.fastest.arithmetic == kind]
+        charts[kind] = share_chart(study, of_kind, beside, [row for row in uses if row["arithmetic"] == kind], True)
 
     def fastest_of(names: Iterable[str]) -> list[Best | None]:
         """The fastest of libraries or limits at each size; a copy has no arithmetic, others that of our fastest."""
@@ -79,20 +94,33 @@ def share_chart(
     libraries = [name for name in others if name not in map(limit_kernel, study.limits)]
     kinds = [best.fastest.peak_of for best in known]
     where = _places(study, [best.point for best in known]) if len({*kinds}) == 1 else {}
-    are_lines = bool(where) or len(known) < 2
+    are_lines = (bool(where) or len(known) < 2) and not charts and not is_further
     beside_ours = []
     for kind, names in (("rival", libraries), ("limit", [*words_of_limits])):
         line = fastest_of(names)
         if words := [words_of_limits.get(best.kernel, best.kernel) for best in line if best]:
             named = words[-1:] if are_lines else [*dict.fromkeys(words)]
             elsewhere = [name for name in dict.fromkeys(words) if name not in named]
+            if is_further and kind == "rival":
+                named = [f"{name} {known[0].fastest.arithmetic}" for name in named]
             beside_ours.append(
-                {"kind": kind, "words": list_texts(named), "elsewhere": elsewhere, "shares": _shares(line, kinds)}
+                {
+                    "kind": kind,
+                    "words": list_texts(named),
+                    "elsewhere": elsewhere,
+                    "shares": _shares(line, kinds),
+                    "throttled": _throttled(line),
+                }
             )
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
+        "largest": _largest(study, [best.point for best in known]),
+        "throttled": _throttled(known),
         "peaks": [*dict.fromkeys(kinds)],
+        "further": {
+            kind: {"peaks": one["peaks"], "curve": one["curve"][-one["largest"] :]} for kind, one in charts.items()
+        },
         "beside": beside_ours,
         **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": []},
     }
@@ -104,14 +132,19 @@ def share_chart(
             losses = [row["losses"].get(size) for size in sizes]
             pairs = zip(chart["curve"], losses, strict=True)
             shares = [share / (1 + loss) if share and loss is not None else None for share, loss in pairs]
-            chart["beside"].insert(0, {"kind": "choice", "words": f"{row['kernel']}, for all sizes", "shares": shares})
+            choice = f"{row['kernel']}, for all sizes"
+            chart["beside"].insert(0, {"kind": "choice", "words": choice, "shares": shares, "throttled": []})
         ends = _ends(fastest[-1], of_kernels, chart["beside"]) if known else []
         return {**chart, **where, "kernels": of_kernels, "ends": ends}
     # The smallest and the largest size are among those that are drawn.
     most = min(len(known), MOST_ROWS)
-    drawn = {at * (len(known) - 1) // (most - 1) for at in range(most)}
+    drawn = {at * (len(known) - 1) // max(most - 1, 1) for at in range(most)}
     rows = [(kind, _row(at, fastest[at], of_kernels, chart)) for at, kind in enumerate(kinds) if at in drawn]
-    panels = [{"peak": peak, "rows": [row for kind, row in rows if kind == peak]} for peak in chart["peaks"]]
+    heads = {line["kind"]: line["words"] for line in chart["beside"]}
+    panels = [
+        {"peak": peak, "rows": [row for kind, row in rows if kind == peak], "beside": heads} for peak in chart["peaks"]
+    ]
+    panels += [panel for one in charts.values() for panel in one["panels"]]
     return {**chart, "panels": panels, "left_out": len(known) - most}
 
 
@@ -123,7 +156,21 @@ def _row(at: int, fastest: Sequence[str], kernels: Mapping[str, Shares], chart: 
         "name": _names(fastest),
         "others": {name: of[at] for name, of in kernels.items() if name != fastest[0] and of[at] is not None},
         "beside": {line["kind"]: line["shares"][at] for line in chart["beside"]},
+        "throttled": [
+            line["kind"] for line in [{"kind": "best", **chart}, *chart["beside"]] if at in line["throttled"]
+        ],
     }
+
+
+def _throttled(found: Sequence[Best | None]) -> list[int]:
+    """The numbers of sizes at which the GPU's clock was held back."""
+    return [number for number, best in enumerate(found) if best and best.fastest.throttled]
+
+
+def _largest(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> int:
+    """The number of the points, in their order, that share the last one's value on the first axis of sizes."""
+    varied = [axis for axis in size_axes(study) if len({point[axis] for point in points}) > 1]
+    return sum(point[varied[0]] == points[-1][varied[0]] for point in points) if varied else len(points)
 
 
 def _shares(found: Sequence[Best | None], peaks: Sequence[str | None]) -> Shares:

@@ -90,6 +90,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
                    of `smaller` sizes, if they are others
     loses          at most, and on `average`
     losses         at each size in words, of the row for all sizes with the first kernel's arithmetic; or empty
+    other_share    of another peak, at the largest of the sizes that are nearer to it: `19.0% of float32's`; or ""
     largest        the largest of the sizes, at which are the following
     time, interval, peak_fraction, of_peak, peak_of
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
@@ -119,6 +120,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=True)}
             if use.everywhere and use.losses and "arithmetic" not in use.kind
             else {},
+            "other_share": _other_share(use),
             "largest": place_words(use.sizes[-1], study),
             "time": f"{use.configuration.time_us:,.2f} µs",
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
@@ -153,6 +155,12 @@ def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> s
         first, *others = dict.fromkeys(row["ahead"] for row in of)
         texts.append(", ".join([f"{library} is {first.replace('×', '× as fast', 1)}", *others]))
     return "; ".join(texts)
+
+
+def _other_share(use: Use) -> str:
+    """The share of the peak that isn't the largest size's; "" without any."""
+    other = use.of_other_peak
+    return f"{of_peak(other)} of {'the memory' if other.peak_of == 'memory' else other.peak_of}'s" if other else ""
 
 
 def _joined(uses: Sequence[Use]) -> Use:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.base.groups import grouped
-from kernelsweep.judge.data.reference import at_place, timed, undefined_kernels
+from kernelsweep.judge.data.reference import THROTTLED, at_place, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.statistics import Interval, ratio, time_interval
@@ -37,6 +37,7 @@ class Configuration:
     peak_fraction          the share of the device's nearest peak, of memory or of arithmetic; None where none is known
     arithmetic             the kind of arithmetic of the problem's work; None where that names none
     peak_of                which peak the share is of: "memory", or a kind of arithmetic; None where there is no share
+    throttled              whether the GPU's clock was held back
     """
 
     parameters: Mapping[str, Any]
@@ -48,6 +49,7 @@ class Configuration:
     peak_fraction: float | None
     arithmetic: str | None = None
     peak_of: str | None = None
+    throttled: bool = False
 
     @property
     def time(self) -> Interval:
@@ -78,7 +80,7 @@ class Best:
 def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -> list[Best]:
     """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times.
 
-    beside  names of libraries and limits, which are wanted instead, with the first kernel's kind of arithmetic
+    beside  names of libraries and limits, which are wanted instead, with each kind of arithmetic
     """
     kinds = data.settings.kinds
     columns = [axis for axis in ALL_POINT_COLUMNS if axis in kinds]
@@ -87,23 +89,23 @@ def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -
     others = [axis for axis in axes if axis not in parameters]
     names, undefined = data.kernel_names if beside is None else [*beside], undefined_kernels(data.measurements)
     rows = timed(data.measurements[data.measurements["kernel"].isin(names)], data.device)
-    if beside is not None:
-        first = data.kernel_rows.loc[data.kernel_rows["kernel"] == data.kernel_names[0], "work"]
-        kinds_of = {work: arithmetic_of({"work": work}) or "" for work in {*rows["work"], *first}}
-        rows = rows[rows["work"].map(kinds_of).isin({"", *first.map(kinds_of)})]
     # The other columns make the order of equal times reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of"]].sort_values(["time_us", *parameters])
-    of_place = ordered.groupby(["kernel", *others], sort=False, dropna=False)
+    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of", "flags"]]
+    ordered = ordered.assign(arithmetic=_arithmetic(ordered)).sort_values(["time_us", *parameters])
+    of_one = ["kernel", *(["arithmetic"] if beside is not None else [])]
+    of_place = ordered.groupby([*of_one, *others], sort=False, dropna=False)
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
     near = ordered[may_tie(ordered["time_low_us"], of_place["time_high_us"].transform("first"))]
     rows_near = near.to_dict("records")
-    places = grouped(rows_near, lambda row: (names.index(row["kernel"]), *(row[axis] for axis in others)))
+    places = grouped(
+        rows_near, lambda row: (names.index(row["kernel"]), *(row[axis] for axis in [*of_one[1:], *others]))
+    )
     entries = []
     for place, (first, *slower) in sorted(places.items()):
         kernel = first["kernel"]
         ties = [row for row in slower if is_tie(row, first)]
         fastest, *tied = (as_configuration(row, parameters, kernel in data.gridded) for row in (first, *ties))
-        point = dict(zip(others, place[1:], strict=True))
+        point = dict(zip(others, place[len(of_one) :], strict=True))
         entries.append(Best(name, kernel, kernel in undefined, point, first["count"], fastest, tuple(tied)))
     return entries
 
@@ -170,7 +172,14 @@ def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded:
     # Recordings of earlier versions don't name the peak: it was the memory's.
     peak_of = str(row["peak_of"] or "memory") if rates["peak_fraction"] else None
     return Configuration(
-        values, time.value, time.low, time.high, **rates, arithmetic=arithmetic_of(row), peak_of=peak_of
+        values,
+        time.value,
+        time.low,
+        time.high,
+        **rates,
+        arithmetic=arithmetic_of(row),
+        peak_of=peak_of,
+        throttled=THROTTLED in row["flags"].split(),
     )
 
 
@@ -205,6 +214,7 @@ class Use:
     gain           its time over this configuration's; None where it has none, and of the first kernel itself
     ties           those that tie with it at each of the sizes, the fastest first
     losses         how much more it costs at each of the sizes
+    of_other_peak  as measured at the largest of the sizes that are nearer to another peak; None without any
     """
 
     study: str
@@ -219,6 +229,7 @@ class Use:
     gain: float | None = None
     ties: tuple[Tie, ...] = ()
     losses: tuple[float, ...] = ()
+    of_other_peak: Configuration | None = None
 
 
 def find_uses(name: str, data: StudyData) -> list[Use]:
@@ -241,7 +252,10 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
         for start, end in _ranges(losses, little):
             here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
             choice, lost = _least(losses[:, start:end], little[:, start:end])
-            (chosen,) = last[last["choice"] == choices[choice]].to_dict("records")
+            of_choice = here[here["choice"] == choices[choice]].to_dict("records")
+            chosen, gridded = of_choice[-1], of_choice[-1]["kernel"] in data.gridded
+            by_size = [as_configuration(row, parameters, gridded) for row in of_choice]
+            of_other_peak = [one for one in by_size if one.peak_of not in (None, by_size[-1].peak_of)]
             beside, gain = _beside(last, chosen)
             uses.append(
                 Use(
@@ -253,7 +267,8 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     worst=max(lost),
                     mean=mean(lost),
                     losses=tuple(lost),
-                    configuration=as_configuration(chosen, parameters, chosen["kernel"] in data.gridded),
+                    configuration=by_size[-1],
+                    of_other_peak=of_other_peak[-1] if of_other_peak else None,
                     beside=beside,
                     gain=gain,
                     ties=tuple(
@@ -291,7 +306,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     names = [*data.kernel_names, *data.measured_libraries]
     left_out = {*undefined_kernels(data.measurements), *data.settings.limits}
     rows = timed(data.measurements, data.device)
-    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work", "peak_of"]
+    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work", "peak_of", "flags"]
     rows = rows.loc[rows["kernel"].isin({*names} - left_out), columns]
     place = rows["kernel"].map({name: number for number, name in enumerate(names)}).astype("int64")
     rows = rows.assign(
@@ -299,7 +314,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
         is_own=place < len(data.kernel_names),
         kind=_numbers(rows, kinds),
         size=_numbers(rows, sizes),
-        arithmetic=rows["work"].astype("category").map(lambda work: arithmetic_of({"work": work}) or "").astype(object),
+        arithmetic=_arithmetic(rows),
     )
     first = rows.sort_values("place", kind="stable").drop_duplicates("kind").set_index("kind")["arithmetic"]
     rows["rounding"] = (1 + _numbers(rows, ["arithmetic"])) * (rows["arithmetic"] != rows["kind"].map(first))
@@ -312,6 +327,11 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     names_of = ["asked" if axis == "grid_size" else axis for axis in parameters]
     rows["choice"] = _numbers(rows[names_of].astype(str).assign(place=rows["place"]), ["place", *names_of])
     return rows.drop_duplicates(["kind", "size", "choice"], keep="last")
+
+
+def _arithmetic(rows: pandas.DataFrame) -> pandas.Series[str]:
+    """Each row's kind of arithmetic; "" where the work names none."""
+    return rows["work"].astype("category").map(lambda work: arithmetic_of({"work": work}) or "").astype(object)
 
 
 def _asked(row: Mapping[Any, Any], kernel: KernelSettings | None, data: StudyData) -> list[str]:

@@ -161,8 +161,8 @@ def device_text(device: Mapping[str, Any]) -> str:
 
 
 def times_text(gain: float) -> str:
-    """How many times as fast, in digits that tell it from 1: 9.6, 1.39, 1.006."""
-    return f"{gain:.{1 if gain >= 2 else 2 if abs(gain - 1) >= 0.1 else 3}f}"
+    """How many times as fast, in digits that tell it from 1: 9.6, 1.39, 0.92, 1.006."""
+    return f"{gain:.{1 if gain >= 2 else 2 if abs(gain - 1) >= 0.01 else 3}f}"
 
 
 def limit_kernel(limit: str) -> str:
