@@ -14,4 +14,4 @@ with logged(snakemake, is_answer=True):
     picture, latex = map(Path, snakemake.output)
     drawing.save(picture)
     latex.write_text(figure_latex(drawing, picture, f"{study}-{name}"), encoding="utf-8")
-    print(f"  Figure   {picture}\n  LaTeX    {latex}\n  Caption  {drawing}")
+    print(f"{picture}\n{latex}\n\n  Caption  {drawing}")

@@ -30,4 +30,4 @@ with logged(snakemake, is_answer=True):
     drawing.save(picture)
     latex.write_text(figure_latex(drawing, picture, picture.stem, view), encoding="utf-8")
     drawing.rows.to_csv(points, index=False, lineterminator="\n")
-    print(f"  Figure   {picture}\n  LaTeX    {latex}\n  Points   {points}\n  Caption  {drawing.caption}")
+    print(f"{picture}\n{latex}\n{points}\n\n  Caption  {drawing.caption}")

@@ -293,27 +293,35 @@ _SECTORS = ("global_load_sectors", "global_store_sectors")
 def sectors_in_words(rows: Iterable[Mapping[str, str]]) -> list[str]:
     """A sentence for each study that the emulator counted: the kernels that move the fewest and the most sectors.
 
-    rows  of metrics.csv. A kernel counts at its largest array, by its configuration with the fewest sectors
+    Then which configurations these are, and which studies are left out.
+
+    rows  of metrics.csv. A kernel counts at its study's largest array, by its configuration with the fewest sectors
     """
-    counts: dict[tuple[str, str], dict[tuple[int, str], float]] = {}
+    counts: dict[tuple[str, str], dict[tuple[int, str, str], float]] = {}
     for row in rows:
         if row["metric"] in _SECTORS and row["value"] and row["array_size"]:
-            point = int(row["array_size"]), ",".join(row[axis] for axis in ALL_POINT_COLUMNS)
+            configuration = f"{row['block_size']}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{row['unroll']}"
+            point = int(row["array_size"]), configuration, ",".join(row[axis] for axis in ALL_POINT_COLUMNS)
             of_kernel = counts.setdefault((row["study"], row["kernel"]), {})
             of_kernel[point] = of_kernel.get(point, 0.0) + float(row["value"])
-    texts = []
+    texts, alike = list[str](), list[str]()
     for study in dict.fromkeys(study for study, _ in counts):
         kernels = {kernel: of_kernel for (of, kernel), of_kernel in counts.items() if of == study}
-        largest = max(size for of_kernel in kernels.values() for size, _ in of_kernel)
+        largest = max(size for of_kernel in kernels.values() for size, *_ in of_kernel)
         fewest = {
-            kernel: min(found)
+            f"{kernel} ({configuration})": count
             for kernel, of_kernel in kernels.items()
-            if (found := [count for (size, _), count in of_kernel.items() if size == largest])
+            for count, configuration in sorted((n, of) for (size, of, _), n in of_kernel.items() if size == largest)[:1]
         }
-        least, most = min(fewest, key=fewest.__getitem__), max(fewest, key=fewest.__getitem__)
-        if 0 < 1.05 * fewest[least] < fewest[most]:
+        least, most = min(fewest.values()), max(fewest.values())
+        if most <= 1.05 * least:
+            alike.append(study)
+        elif least > 0:
+            few, many = ([kernel for kernel, count in fewest.items() if count == end] for end in (least, most))
             texts.append(
-                f"{study}, {size_text(largest)} elements: {least} moves {fewest[least]:,.0f} sectors, and {most} "
-                f"{fewest[most] / fewest[least]:.1f} times as many."
+                f"{study}, {size_text(largest)} elements: {list_texts(few)} move{'s' * (len(few) == 1)} "
+                f"{least:,.0f} sectors, and {list_texts(many)} {most / least:.1f} times as many."
             )
+    texts += ["In brackets: block size × unroll factor, where a kernel moves the fewest sectors."] if texts else []
+    texts += [f"The kernels of {list_texts(alike)} move equally many sectors, within 5%."] if alike else []
     return texts
