@@ -340,7 +340,7 @@ def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[lis
     edited = [{**row, "device": "B"} for row in after]
     points = compare_points(before, edited, MARGIN)
     heading, takes, code, *lines = verdict_lines(points, MARGIN)
-    assert heading == "B beside NVIDIA H200, 8 kernels: 1 slower, 7 undecided."
+    assert heading == "8 kernels on B, beside NVIDIA H200: 1 slower, 7 undecided."
     assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
     assert lines == kernel_lines(points, MARGIN) and len(lines) == 8
     # The terminal has the same rows in the same order; a study's where kernels are many.

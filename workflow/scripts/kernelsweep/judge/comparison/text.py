@@ -202,7 +202,7 @@ def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) ->
 def _heading(
     kernels: Mapping[str, Sequence[ComparedPoint]], points: Sequence[ComparedPoint], margin: float
 ) -> list[str]:
-    """Of two devices, or of several kernels: "B beside A, 44 kernels: 25 faster, 19 undecided.", "Each takes ..."."""
+    """Of two devices, or of several kernels: "44 kernels on B, beside A: 25 faster.", "Each takes ..."."""
     names = devices(point for of_kernel in kernels.values() for point in of_kernel)
     if len(kernels) < 2 and len(names) < 2:
         return []
@@ -216,12 +216,12 @@ def _heading(
     run = [point for kernel in kernels for point in _run(kernel, points)]
     takes = f"{'Each' if ratios[1:] else 'It'} takes {span} times as long on average over sizes."
     takes += f" Right at {sum(not point.fails for point in run):,} of {len(run):,} points."
-    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}."
+    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}"
     if len(names) < 2:
-        return [many, takes]
+        return [f"{many}: {words}.", takes]
     edited = [kernel for kernel, of_kernel in kernels.items() if any(map(is_edited, of_kernel))]
     too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
-    return [f"{names[1]} beside {names[0]}, {many}", takes, *too]
+    return [f"{many} on {names[1]}, beside {names[0]}: {words}.", takes, *too]
 
 
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared: str) -> str:
