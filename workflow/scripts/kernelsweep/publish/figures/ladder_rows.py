@@ -206,7 +206,7 @@ def _gain(step: str, gain: float, first: str) -> str:
 def _undrawn(ladder: Ladder) -> list[str]:
     """A caption's sentence on the libraries that aren't drawn; none without."""
     names = [name for name in ladder.data.measured_libraries if name not in {*ladder.table["kernel"]}]
-    return [f"Not drawn: {list_texts(names, len(names))}; the fastest library is."] if names else []
+    return [f"Not drawn: {list_texts(names, len(names))}; the fastest library is drawn."] if names else []
 
 
 def _limits_text(ladder: Ladder) -> list[str]:

@@ -428,7 +428,7 @@
     const nameIn = (point) => {
       const name = study.names[study.kernel[point]], half = Math.floor(letters / 2), lines = [""];
       for (const part of name.split(/(?<=_)/)) if ((lines.at(-1) + part).length > letters && lines.at(-1)) lines.push(part); else lines[lines.length - 1] += part;
-      const fits = lines.every((line) => line.length <= letters) && lines.length <= 1 + (y.bandwidth() / 2 - 16) / NAME_HEIGHT;
+      const fits = lines.every((line) => line.length <= letters) && NAME_HEIGHT * (lines.length + 1) < y.bandwidth() - 12;
       return fits ? lines : [`${name.slice(0, half - 1)}…${name.slice(-half)}`];
     };
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + x.bandwidth() / 2, y: y(placeOf(view.across, point)) + y.bandwidth() / 2 }));
@@ -444,11 +444,12 @@
     const digits = d3.format(`,.${Math.max(decimals(isTime ? least : most) - 1, (isTime ? least : most) <= 100 ? 1 : 0)}f`);
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
     if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
-      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point]) + "*".repeat(isThrottled({ point }))), isNamed ? -4 : 4, marks]];
-      const named = isNamed ? marks.filter(({ point }) => firsts.has(point)) : [];
-      for (let place = 0; place < Math.max(...named.map(({ point }) => nameIn(point).length)); place++) lines.push([(point) => nameIn(point)[place] ?? "", 12 + NAME_HEIGHT * place, named]);
-      for (const [text, down, named] of lines) {
-        svg.append("g").attr("class", "cells").selectAll("text").data(named).enter().append("text").attr("text-anchor", "middle")
+      const named = isNamed ? marks.filter(({ point }) => firsts.has(point)) : [], most = Math.max(0, ...named.map(({ point }) => nameIn(point).length));
+      const top = isNamed ? -4 - (NAME_HEIGHT / 2) * (most - 1) : 4;
+      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point]) + "*".repeat(isThrottled({ point }))), top, marks]];
+      for (let place = 0; place < most; place++) lines.push([(point) => nameIn(point)[place] ?? "", top + 16 + NAME_HEIGHT * place, named]);
+      for (const [text, down, ofLine] of lines) {
+        svg.append("g").attr("class", "cells").selectAll("text").data(ofLine).enter().append("text").attr("text-anchor", "middle")
           .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point));
       }
     }
