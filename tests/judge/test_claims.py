@@ -108,6 +108,12 @@ def test_a_ratio_of_1_is_no_change_whatever_the_tolerance() -> None:
     assert decide(measured=Interval(0.99, 0.99, 1.01), **{**gain, "value": 1.01}) == "holds", "claims no change"
 
 
+def test_the_range_of_a_claim_is_the_one_that_judges() -> None:
+    texts = {claim.id: claim.holds_if for claim in CLAIMS}
+    assert texts["stepwise-sequential_addressing-over-strided_index-branch"] == "0.905 to below 1"
+    assert "1.001" not in " ".join(texts.values())
+
+
 def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_decided_by_all() -> None:
     # At 2¹⁶ both take little more than the launch: 1.3% between them is less than the claim's 5%.
     gain = CLAIM.changed(relation="at_least", value=1.05)
@@ -242,6 +248,10 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     assert ((of["least"] <= of["low"]) & (of["high"] <= of["most"]))["holds"].all()
     assert not ((of["least"] < of["low"]) & (of["high"] < of["most"]))["does not hold"].any()
     assert [file.text for file in figure.files] == ["SVG", "PDF", "claims.csv"]
+    page = page_of([*recording().values()], {name: name for name in study_names(ROOT)}, H200)
+    page = to_html(page, "", "", ROOT, ROOT)
+    linked = {*re.findall('href="#(claim-[^"]+)"', figure.drawing)}
+    assert len(linked) == len(picture.rows) and all(f'<a id="{claim}"></a>' in page for claim in linked)
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
     for picture in (figure.drawing, figure.narrow):
         assert f">{sum(row['verdict'] == 'holds' for row in loops)} of {len(loops)} hold<" in picture

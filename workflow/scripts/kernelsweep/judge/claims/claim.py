@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from math import inf, nextafter
@@ -38,6 +39,11 @@ NO_CHANGE = 0.02
 def verdict_kind(written: str) -> str:
     """The one of CLAIM_VERDICTS that a verdict of claims.csv is."""
     return written if written in CLAIM_VERDICTS else SOME_SIZES
+
+
+def anchor(claim: str) -> str:
+    """The anchor, in a page, of the claim with an id."""
+    return "claim-" + re.sub(r"\W", "-", claim)
 
 
 def allowed(relation: str, value: float, tolerance: float = 0, is_ratio: bool = False) -> tuple[float, float]:
@@ -111,12 +117,13 @@ class Claim(ClaimSettings):
 
     @property
     def holds_if(self) -> str:
-        """What the quantity has to be, in words: `1.53 to 1.87`, `at least 2`."""
+        """What the quantity has to be, in words: `1.53 to 1.87`, `0.905 to below 1`, `at least 2`."""
         if self.quantity == OUTPUT:
             return "these elements"
         if self.relation == ABOUT:
-            value, tolerance = float(self.value), self.tolerance or 0
-            return f"{value - tolerance:.4g} to {value + tolerance:.4g}"
+            least, most = allowed(ABOUT, float(self.value), self.tolerance or 0, bool(self.reference_kernel))
+            above, below = "above " * (least == nextafter(1, inf)), "below " * (most == nextafter(1, -inf))
+            return f"{above}{least:.4g} to {below}{most:.4g}"
         return f"{'exactly' if self.relation == EQUAL else self.relation.replace('_', ' ')} {self.published}"
 
     @property

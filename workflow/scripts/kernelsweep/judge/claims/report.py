@@ -11,6 +11,7 @@ from typing import Any
 
 from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.claims.claim import (
+    ABOUT,
     CLAIM_VERDICTS,
     FAILS,
     HOLDS,
@@ -19,6 +20,7 @@ from kernelsweep.judge.claims.claim import (
     UNKNOWN_CAUSE,
     UNMEASURED,
     Claim,
+    anchor,
 )
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.data.words import device_text, list_texts, point_text
@@ -130,7 +132,7 @@ def _table(judged: Sequence[Judged], said: Sequence[str] = ()) -> str:
         {
             "verdict": f"{_SIGNS[entry.verdict]} {_verdict(entry)}",
             "cause": entry.cause,
-            "claim": entry.claim.claim,
+            "claim": f'<a id="{anchor(entry.claim.id)}"></a>' * (entry.claim.relation == ABOUT) + entry.claim.claim,
             "holds if": entry.claim.holds_if,
             "measured": _measured(entry),
             "verdict at other sizes": _elsewhere(entry),

@@ -7,10 +7,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.judge.claims.claim import ABOUT, FAILS, HOLDS, SOME_SIZES, allowed, verdict_kind
+from kernelsweep.judge.claims.claim import ABOUT, HOLDS, SOME_SIZES, allowed, anchor, verdict_kind
 
-# Verdicts that are neither of the others.
-OPEN = "not decidable, or not at every size"
 NUMBERS = ("ratio", "low", "high", "least", "most")
 
 
@@ -26,15 +24,17 @@ def claim_rows(claims: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
     least, most       the ends of what the claim allows, over published
     head              of a source's first row, its name and its device; else ""
     holds             of a source's first row, how many of its claims hold; else ""
-    verdict           HOLDS, FAILS or OPEN
+    verdict           one of CLAIM_VERDICTS
+    link              to the first of them on the page
     count             how many claims are equal in all of these, and share the row
     """
     rows = pandas.DataFrame([_ratios(row) for row in claims if has_number(row)])
-    rows = rows.groupby([*rows], sort=False).size().rename("count").reset_index()
+    alike = rows.groupby([name for name in rows if name != "link"], sort=False)["link"]
+    rows = alike.agg(link="first", count="size").reset_index()
     rows = rows.assign(source=pandas.factorize(rows["head"])[0]).sort_values(["source", "ratio"], ignore_index=True)
     words = []
     for _, of in rows.groupby("source"):
-        holds, some = (of.loc[chosen, "count"].sum() for chosen in (of["verdict"] == HOLDS, of["is_some"]))
+        holds, some = (of.loc[of["verdict"] == verdict, "count"].sum() for verdict in (HOLDS, SOME_SIZES))
         words.append(f"{holds} of {of['count'].sum()} hold" + (f", {some} at some sizes" if some else ""))
     rows, is_first = rows.assign(holds=rows["source"].map(dict(enumerate(words)))), ~rows["source"].duplicated()
     return rows.assign(**{name: rows[name].where(is_first, "") for name in ("head", "holds")})
@@ -47,6 +47,6 @@ def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
     return {
         "head": ": ".join(filter(None, (row["source"], row["source_device"]))),
         **{name: round(number / value, 3) for name, number in zip(NUMBERS, numbers, strict=True)},
-        "verdict": row["verdict"] if row["verdict"] in (HOLDS, FAILS) else OPEN,
-        "is_some": verdict_kind(row["verdict"]) == SOME_SIZES,
+        "verdict": verdict_kind(row["verdict"]),
+        "link": f"#{anchor(row['id'])}",
     }

@@ -10,7 +10,7 @@ import seaborn
 from matplotlib.patches import Patch
 
 from kernelsweep.base.json_files import write_json
-from kernelsweep.judge.claims.claim import FAILS, HOLDS
+from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
@@ -18,13 +18,13 @@ from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, Marg
 from kernelsweep.publish.drawing.rows import FOOT_IN, HEAD_IN, add_legend, legend_in
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figure_files import TEXTS_FILE
-from kernelsweep.publish.figures.claim_rows import OPEN, claim_rows, has_number
+from kernelsweep.publish.figures.claim_rows import claim_rows, has_number
 from kernelsweep.results import each_row
 
 # The heights of a row and of its bar, the room beside the panel, and a mark's size.
 ROW_IN, BAR_PT, SIDE_IN, MARK_PT = 0.06, 2.6, 0.08, 3.6
-COLOURS = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, OPEN: palette.GREY}
-MARKS = {HOLDS: "o", FAILS: "X", OPEN: "s"}
+COLOURS = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, SOME_SIZES: palette.OCHRE, NOT_DECIDABLE: palette.GREY}
+MARKS = {HOLDS: "o", FAILS: "X", SOME_SIZES: "D", NOT_DECIDABLE: "s"}
 
 
 def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
@@ -51,6 +51,7 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     axes.spines["left"].set_visible(False)
     look: Any = {"hue": "verdict", "palette": COLOURS, "hue_order": COLOURS, "style_order": COLOURS, "markers": MARKS}
     seaborn.scatterplot(rows, x="ratio", y="place", ax=axes, **look, style="verdict", s=MARK_PT**2, linewidth=0.2)
+    axes.collections[0].set_urls([*rows["link"]])
     axes.hlines(rows["place"], rows["low"], rows["high"], colors=[*rows["verdict"].map(COLOURS)], linewidth=0.7)
     scale_log(axes)
     axes.set(ylim=(end, 0), yticks=[], xlim=axes.get_xlim())
@@ -70,6 +71,7 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
     message = f"{sum(row['verdict'] == HOLDS for row in claims)} of {len(claims)} claims hold here;"
     message += f" of the {rows['count'].sum()} that give a number, and no bound, {held}."
-    caption = f"{device['name']}. A mark for each claim that gives a number, and no bound; 1 is as published."
-    caption += " Lines: 95% intervals, or what counters differ by from run to run."
+    caption = f"{device['name']}. A mark is a claim that gives a number, and no bound; beside marks: how many equal"
+    caption += " claims they stand for. 1 is as published. Grey: the width that we give a claim; its source gives none."
+    caption += " Lines: 95% intervals, or what counters differ by from run to run. On the page, marks lead to claims."
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)

@@ -40,14 +40,16 @@ def pictures_of(data: StudyData) -> list[Picture]:
     """The pictures of a study's exchanges, in the order of the publication."""
     rows = with_shown_output(data.settings, data.measurements)
     elements = {str(one.name): int(one.axes.get("unroll", [1])[0]) for one in data.settings.kernels}
+    usual = data.settings.reference["array_size"]
     return [
-        _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
+        _picture(kernel, arguments, output, rows, elements.get(kernel, 1), usual)
         for (kernel, arguments), output in published_outputs(data.published).items()
     ]
 
 
-def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int) -> Picture:
-    name, expected, arguments = f"{kernel}: {text}".replace("-", "−"), _values(published), sorted(text.split())
+def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int, usual: int) -> Picture:
+    expected, arguments = _values(published), sorted(text.split())
+    name = f"{kernel}: {text}".replace("-", "−") + f", {len(expected)} lanes" * (len(expected) != usual)
     points = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(expected)) & (rows["unroll"] == elements)]
     points = points[[sorted(str(words).split()) == arguments for words in points["arguments"]]]
     if points.empty:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas
-
-from kernelsweep.judge.data.study_data import StudyData, place_words
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import layout, style
 from kernelsweep.publish.drawing.cells import add_bar, draw_cells, map_scale, marks_of, name_axes, number_text
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
 from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
-from kernelsweep.publish.swept import Swept, axes_of_map, cells_of_map, rows_of_map, swept
+from kernelsweep.publish.figures.heatmap_words import caption_of, message_of
+from kernelsweep.publish.swept import axes_of_map, cells_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
 
 # The height of a cell, and of one in a narrow figure; the room beside a number or a tick, between panels, for a panel's
@@ -75,32 +73,5 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, FOOT_IN, foot_in)
     add_bar(figure, colours, side_in, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks_of(rows))
     start = number_text(rows["shade"].min()) if colours.get_clim()[0] else "0"
-    drawing = shown.drawing(figure, _caption(shown, start, left_out + merged), rows)
-    return replace(drawing, message=_message(shown, rows))
-
-
-def _message(shown: Swept, rows: pandas.DataFrame) -> str:
-    """How much each axis matters: by how much cells that differ on it alone differ at most."""
-    places = {"across": shown.axes[0], "down": shown.axes[1], "panel": shown.panel or ""}
-    factors = []
-    for place, axis in places.items():
-        alike = rows.groupby([other for other in places if other != place])["shade"]
-        named = swept_axes.without_unit(shown.axis_text(axis))
-        factors += [f"{(alike.max() / alike.min()).max():.3g} with the {named}"] if rows[place].nunique() > 1 else []
-    size = place_words(swept_axes.place_beside(shown.data, [*filter(None, places.values())]), shown.data.settings)
-    what = swept_axes.without_unit(shown.label).replace("% of", "share of")
-    said = f"he {what} differs by up to a factor of {list_texts(factors)}, between cells alike in the others."
-    return f"At {size}, t{said}" if size else f"T{said}"
-
-
-def _caption(shown: Swept, start: str, left_out: str) -> str:
-    """How the map is read.
-
-    start  where the drawn scale of colours starts; "0" where colours are in proportion to numbers
-    """
-    axes = swept_axes.problem_axes(shown.data, [*shown.axes, shown.panel or ""])
-    named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in axes]
-    where = f" at each {list_texts(named)}" if named else ""
-    colours = " and colour" + f" (on a scale that starts at {start}, not zero)" * (start != "0")
-    meaning = f"Number{colours * (shown.quantity != 'time_us')}: the best over all other axes"
-    return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"
+    drawing = shown.drawing(figure, caption_of(shown, start, left_out + merged), rows)
+    return replace(drawing, message=message_of(shown, rows))

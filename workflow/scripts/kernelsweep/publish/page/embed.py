@@ -88,8 +88,11 @@ def drawing(path: Path, name: str) -> str:
     used = {*re.findall(r'(?:\bhref="#|url\(#)([^")]+)', text)}
     text = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", text)
     text = re.sub(r"<g>(<(?:text|path|use)\b[^>]*(?:/>|>[^<]*</text>))</g>", r"\1", text)
-    prefix = f"d{crc32(name.encode()):x}"
-    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
+    # What a drawing links to may also stand on the page, as a claim does.
+    prefix, own = f"d{crc32(name.encode()):x}", {*re.findall(r' id="([^"]+)"', text)}
+    text = re.sub(
+        r'(\bid="|\bhref="#|url\(#)([^")]+)', lambda at: f"{at[1]}{f'{prefix}-' * (at[2] in own)}{at[2]}", text
+    )
     return re.sub(r"<text\b[^>]*>|#[0-9a-f]{6}\b", _on_page, text)
 
 
@@ -149,7 +152,8 @@ def folded(svg: str, name: str) -> str:
 
 # What a figure's SVG has and a page doesn't need: its style sheet has the type.
 _SPARE = re.compile(
-    r"""<metadata>.*?</metadata>|<style.*?</style>|font-size: 7px; |font-family: [^;"]*; | transform="rotate\(-0 [^"]*"
+    r""" target="_blank"|<metadata>.*?</metadata>
+    |<style.*?</style>|font-size: 7px; |font-family: [^;"]*; | transform="rotate\(-0 [^"]*"
     |(?<=>)\s(?=<)""".replace("\n    ", "")
 )
 

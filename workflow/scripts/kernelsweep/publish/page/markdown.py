@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from kernelsweep.publish.page.embed import drawing, folded
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
-_ALLOWED_HTML = re.compile(r"</?sup>")
+_ALLOWED_HTML = re.compile(r'</?sup>|<a id="[\w-]+">|</a>')
 # What unfolds, and what stands together, begins and ends with a line of its own.
 _FOLD = re.compile(r'<details><summary>[^<>]*</summary>|</details>|<div(?: class="\w+")?>|</div>')
 # The signs that a verdict begins with, and the classes of their colours.
