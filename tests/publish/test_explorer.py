@@ -377,7 +377,7 @@ def test_a_study_of_few_kernels_begins_with_all_that_are_defined() -> None:
     colours = dict(zip(explored["kernels"], explored["colours"], strict=True))
     view = "#explorer?study=unrolling&view=lines&show=peak_fraction&over=array_size&kernels=interleaved,unrolled"
     for drawing in (DRAWERS["lines"](data), draw_view(data, whole_address(view, explored), 3.3, ())):
-        texts = [text for text in drawing.figure.axes[0].texts if text.get_color() != GREY]
+        texts = [text for text in drawing.figure.axes[-1].texts if text.get_color() != GREY]
         names = [text.get_text().replace("\n", "").rpartition(" ")[0] for text in texts]
         assert len(names) > 1 and [on_page(text.get_color()) for text in texts] == [colours[name] for name in names]
     drawing = DRAWERS["ladder"](data)

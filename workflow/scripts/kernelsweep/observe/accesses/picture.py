@@ -99,11 +99,17 @@ def draw(name: str, where: str, trace: Trace) -> str:
     label = LETTER * max(LEAST_LETTERS, *(min(len(_label(row)), MOST_LETTERS) for row in drawn)) + LEFT
     width = _warp_left(warps, label) + COST_WIDTH
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
+    turns = [row.step for row in drawn if row.step.endswith(".2")]
+    notes = [f"{turn}: step {turn[:-2]} loads again after its stores" for turn in turns[:1]]
     parts = [_head(warps, label)]
     parts += [_row(row, HEAD + ROW * number, label) for number, row in enumerate(drawn)]
     parts += [_text(LEFT, HEAD + ROW * len(drawn) + LOADS + 2, text) for text in more]
+    # Below the elements, where a narrow page shows it once.
+    parts += [_text(label, HEAD + ROW * len(drawn) + LOADS + 2, text, "opacity='.75'") for text in notes]
     title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
-    return _drawing(title, width, HEAD + ROW * (len(drawn) + len(more)) + 4, parts, (label, _warp_left(0, label)))
+    return _drawing(
+        title, width, HEAD + ROW * (len(drawn) + bool(more or notes)) + 4, parts, (label, _warp_left(0, label))
+    )
 
 
 def empty(name: str, reason: str) -> str:

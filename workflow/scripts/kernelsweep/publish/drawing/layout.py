@@ -103,14 +103,21 @@ def columns(count: int, width: float, least_in: float) -> int:
 
 
 def panels(
-    width: float, height: float, count: int, across: int, margins: Margins, side: float = 0.0, foot: float = 0.0
+    width: float,
+    height: float,
+    count: int,
+    across: int,
+    margins: Margins,
+    side: float = 0.0,
+    foot: float = 0.0,
+    beside: float = 0.0,
 ) -> tuple[Figure, list[Axes]]:
     """A figure with `count` panels in rows of `across`, each as high as `height` with its margins.
 
-    width       of the figure; this and all others are inches
-    side, foot  the room on the left of all panels, and below them
+    width   of the figure; this and all others are inches
+    side    the room on the left of all panels; and `foot` below them, and `beside` on their right
     """
-    down, each = math.ceil(count / across), (width - side) / across
+    down, each = math.ceil(count / across), (width - side - beside) / across
     total = down * height + foot
     figure, axes = Figure(figsize=(width, total)), []
     for number in range(count):

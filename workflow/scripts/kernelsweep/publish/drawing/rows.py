@@ -59,10 +59,13 @@ def row_panel(
 
 def _columns(width: float, words: Sequence[str]) -> int:
     """How many words of a legend stand side by side."""
-    for columns in range(len(words), 1, -1):
-        if sum(style.text_in(*words[column::columns]) + MARK_IN for column in range(columns)) < width:
-            return columns
-    return 1
+    fitting = [
+        columns
+        for columns in range(len(words), 1, -1)
+        if sum(style.text_in(*words[column::columns]) + MARK_IN for column in range(columns)) < width
+    ]
+    # As few rows as fit, of as many words as each other.
+    return min(fitting, key=lambda columns: (ceil(len(words) / columns), columns), default=1)
 
 
 def legend_in(width: float, words: Sequence[str]) -> float:

@@ -119,17 +119,31 @@ def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
     axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
 
 
-def line_ends(rows: pandas.DataFrame, texts: Mapping[Any, str], colours: Mapping[Any, str], quantity: str) -> list[End]:
-    """The last points of lines that have a text, with it and the value; the text of a line in light grey is grey.
+def line_ends(
+    panels: Mapping[Any, pandas.DataFrame],
+    texts: Mapping[Any, str],
+    colours: Mapping[Any, str],
+    quantity: str,
+    across: int,
+) -> dict[Any, list[End]]:
+    """The last points of lines that have a text, from below, in all panels in the same order, with their values.
 
-    rows  as draw_lines() takes them
+    The texts stand once in each row of `across` panels, on its right; the text of a line in light grey is grey.
+
+    panels  the rows of each by its name, as draw_lines() takes them
     """
-    last = rows[rows["shown"].notna() & rows["line"].isin(texts)].sort_values("at").groupby("line").tail(1)
+    drawn = {name: rows[rows["shown"].notna() & rows["line"].isin(texts)] for name, rows in panels.items()}
+    last = {name: rows.sort_values("at").groupby("line").tail(1).set_index("line") for name, rows in drawn.items()}
+    order = pandas.concat(last.values())["shown"].groupby(level=0).mean().sort_values().index
+    ends: dict[Any, list[End]] = {}
     darker = {palette.LEADER_GREY: palette.GREY}
-    return [
-        (at, value, f"{texts[line]} {end_text(value, quantity)}", darker.get(colours[line], colours[line]))
-        for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)
-    ]
+    for number, (name, rows) in enumerate(last.items(), start=1):
+        beside = texts if number % across == 0 or number == len(last) else dict.fromkeys(texts, "")
+        ends[name] = [
+            (at, value, f"{beside[line]} {end_text(value, quantity)}".strip(), darker.get(colours[line], colours[line]))
+            for line, at, value in rows.reindex(order).dropna(subset=["shown"])[["at", "shown"]].itertuples()
+        ]
+    return ends
 
 
 def end_text(value: float, quantity: str) -> str:
@@ -144,12 +158,11 @@ def end_text(value: float, quantity: str) -> str:
 def name_ends(axes: Axes, ends: Sequence[End]) -> None:
     """Names on the right of a panel, moved apart, each with a leader to its line's end.
 
-    ends  the x and y of each, its name, and its line's colour
+    ends  from below, the x and y of each, its name, and its line's colour
     """
     width, height = size_in(axes)
     to_panel = axes.transScale + axes.transLimits
-    placed = sorted((*to_panel.transform((x, y)) * (width, height), text, colour) for x, y, text, colour in ends)
-    placed.sort(key=lambda end: end[1])
+    placed = [(*to_panel.transform((x, y)) * (width, height), text, colour) for x, y, text, colour in ends]
     rooms = [(text.count("\n") + 1) * style.LINE_IN + GAP_IN for _, _, text, _ in placed]
     at = _apart([y for _, y, _, _ in placed], rooms, height)
     for (x, y, text, colour), middle in zip(placed, at, strict=True):

@@ -50,14 +50,17 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     figure, (axes,) = panels(width, end + margins.bottom + margins.top, 1, 1, margins)
     axes.spines["left"].set_visible(False)
     look: Any = {"hue": "verdict", "palette": COLOURS, "hue_order": COLOURS, "style_order": COLOURS, "markers": MARKS}
-    seaborn.scatterplot(rows, x="ratio", y="place", ax=axes, **look, style="verdict", s=MARK_PT**2, linewidth=0.2)
-    axes.collections[0].set_urls([*rows["link"]])
+    seaborn.scatterplot(
+        rows, x="ratio", y="place", ax=axes, **look, style="verdict", s=MARK_PT**2, linewidth=0.2, zorder=3
+    )
     axes.hlines(rows["place"], rows["low"], rows["high"], colors=[*rows["verdict"].map(COLOURS)], linewidth=0.7)
     scale_log(axes)
     axes.set(ylim=(end, 0), yticks=[], xlim=axes.get_xlim())
     axes.set(xlabel="measured over published number (logarithmic)", ylabel="")
     bar: Any = {"color": palette.LEADER_GREY, "zorder": 0.8}
-    axes.hlines(rows["place"], rows["least"].clip(lower=1e-9), rows["most"], linewidth=BAR_PT, **bar)
+    bars = axes.hlines(rows["place"], rows["least"].clip(lower=1e-9), rows["most"], linewidth=BAR_PT, **bar)
+    for linked in (axes.collections[0], bars):
+        linked.set_urls([*rows["link"]])
     axes.axvline(1, color=palette.GREY, linewidth=0.6, zorder=0.9)
     at: Any = {"va": "center", "transform": axes.get_yaxis_transform()}
     at |= {"bbox": {"facecolor": palette.WHITE, "edgecolor": "none", "pad": 0.5}}

@@ -51,8 +51,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     panel_names, left_out = shown.panels(rows, is_narrow(width))
     # In a view, the reader chose the lines.
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
-    uses = reference_uses(data) if by == KERNEL else []
-    named = named_lines(shown, rows, order, asked, [use.kernel for use in uses])
+    used = [use.kernel for use in reference_uses(data)] if by == KERNEL else []
+    named = named_lines(shown, rows, order, asked, used)
     grey, of_lines = [line for line in order if line not in named], line_colours(data, by, named)
     unnamed = list_texts([words[line] for line in grey], len(grey)) if grey else ""
     caption += f" In grey, mostly behind others: {unnamed}." if grey else ""
@@ -64,16 +64,16 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     # Grey lines have names, too, if all have room.
     some = order if len(order) * (style.LINE_IN + GAP_IN) < PANEL_IN - BOTTOM_IN else named
     texts = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
-    ends = {name: line_ends(here, texts, colours, shown.quantity) for name, here in drawn.items()}
-    right_in = NAME_IN + style.text_in(*(text for of_panel in ends.values() for _, _, text, _ in of_panel)) + 0.04
     across = columns(len(panel_names), width, LEAST_IN)
-    top_in = 0.2 if panel else 0.08
-    margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=BOTTOM_IN, top=top_in)
-    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins)
-    markers = dict(zip(named, style.MARKERS, strict=False))
+    caption += " Names stand on the right; in each panel, values have their order." * (across > 1)
+    ends = line_ends(drawn, texts, colours, shown.quantity, across)
+    rooms_in = [NAME_IN + style.text_in(*(text for _, _, text, _ in of_panel)) + 0.04 for of_panel in ends.values()]
+    margins = Margins(0.5, min(rooms_in[0], 0.55 * width), BOTTOM_IN, top=0.2 if panel else 0.08)
+    names_in = max(rooms_in) - rooms_in[0]
+    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, beside=names_in)
     for name, axes in zip(panel_names, panels_drawn, strict=True):
         scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
-        draw_lines(axes, drawn[name], colours, markers)
+        draw_lines(axes, drawn[name], colours, dict(zip(named, style.MARKERS, strict=False)))
         label_x(axes, places, [*ticks.values()])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
         name_ends(axes, ends[name])

@@ -140,7 +140,8 @@ def folded(svg: str, name: str) -> str:
     width, height, names, right = map(float, found.groups())
     identity, below = f"w{crc32(name.encode()):x}", width - right
     body = svg[found.end() :].removesuffix("</svg>")
-    boxes = [(0, 0, right, 0), (0, height, names, 0), (names, height, below, right)]
+    # The edge of what lies beside a part is not to be seen.
+    boxes = [(0, 0, right - _EDGE, 0), (0, height, names - _EDGE, 0), (names, height, below, right)]
     parts = [
         f'<svg x="{x:g}" y="{y:g}" width="{wide:g}" height="{height:g}" viewBox="{start:g} 0 {wide:g} {height:g}">'
         f'<use href="#{identity}"/></svg>'
@@ -149,6 +150,9 @@ def folded(svg: str, name: str) -> str:
     whole = f'<svg viewBox="0 0 {max(right, names + below):g} {2 * height:g}" fill="currentColor" font-size="10">'
     return f'{svg[: found.end()]}<g id="{identity}">{body}</g></svg>{whole}{"".join(parts)}</svg>'
 
+
+# What a folded drawing's parts lack on the right, in its units.
+_EDGE = 1.5
 
 # What a figure's SVG has and a page doesn't need: its style sheet has the type.
 _SPARE = re.compile(

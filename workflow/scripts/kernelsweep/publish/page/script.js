@@ -107,7 +107,8 @@ const room = dialog.querySelector(".scroll");
 
 for (const link of document.querySelectorAll("a.enlarge")) {
   link.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    // A link in a figure leads on, as from a mark to its claim.
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("svg a")) return;
     event.preventDefault();
     const small = link.firstElementChild;
     dialog.setAttribute("aria-label", small.getAttribute("aria-label"));
@@ -116,7 +117,7 @@ for (const link of document.querySelectorAll("a.enlarge")) {
   });
 }
 room.addEventListener("click", (event) => {
-  if (event.target === room) dialog.close();
+  if (event.target === room || event.target.closest("svg a")) dialog.close();
 });
 dialog.addEventListener("close", () => room.replaceChildren());
 
