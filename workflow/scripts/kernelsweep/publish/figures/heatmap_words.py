@@ -16,7 +16,7 @@ def message_of(shown: Swept, rows: pandas.DataFrame) -> str:
     """How much each axis matters: by how much cells that differ on it alone differ at most."""
     places = {"across": shown.axes[0], "down": shown.axes[1], "panel": shown.panel or ""}
     what = swept_axes.without_unit(shown.label).replace("% of", "share of")
-    texts = []
+    texts: list[str] = []
     for place, axis in places.items():
         alike = rows.groupby([other for other in places if other != place])["shade"]
         factor = (alike.max() / alike.min()).max()
