@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from pathlib import Path
 from shutil import rmtree
 
 import pytest
 
 from kernelsweep.publish.index.renew import renew_index
+from kernelsweep.publish.share.recording import note_played
 
 
 def write(path: Path, text: str, seconds: int) -> None:
@@ -93,6 +95,22 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
         said["sums"].startswith("not counted") and "measured again; to count it: uv run snakemake sums" in said["sums"]
     )
     assert older(results)[0].endswith("Since then: sums measured again.")
+
+
+def test_a_recording_that_is_played_again_is_as_counted_and_another_one_is_not(tmp_path: Path) -> None:
+    # Pins: "not counted, measured again" of every recorded study, where a start had only played the same file again.
+    folder, recorded = tmp_path / "recording/one", tmp_path / "measurements.csv.gz"
+    folder.mkdir(parents=True)
+    write(recorded, "1", 90)
+    note_played(folder, recorded)
+    ran(folder, now := int(time.time()) + 60, sums=9)
+    write(folder / "measurements.csv", "", now + 60)
+    note_played(folder, recorded)
+    assert rows(tmp_path)["sums"] == "✓ 9 of 9"
+    write(folder / "status.json", (folder / "status.json").read_text(), 95)
+    write(recorded, "2", 90)
+    note_played(folder, recorded)
+    assert "recorded again; to count it" in rows(tmp_path)["sums"]
 
 
 def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.measurements import covering
-from kernelsweep.publish.share.recording import read_environment, recorded_device, unpack
+from kernelsweep.publish.share.recording import note_played, read_environment, recorded_device, unpack
 from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS, each_table, write_rows, write_tables
 
 with logged(snakemake):
@@ -22,3 +22,4 @@ with logged(snakemake):
     environment = read_environment(Path(snakemake.input.environment).parent)
     device = recorded_device(environment, snakemake.wildcards.name)
     write_json(snakemake.output.device, device)
+    note_played(Path(measurements).parent, Path(snakemake.input.measurements))

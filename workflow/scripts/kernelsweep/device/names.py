@@ -5,6 +5,8 @@ from __future__ import annotations
 from kernelsweep.study.kernels.units import EMULATOR
 
 _RECORDING = "recording/"
+# In the results of one: which measurements were played, by their hash, and since when.
+RECORDED_FILE = "recorded.json"
 
 # Regular expressions for the wildcard `platform`: any platform, those that are measured, and those with a clock.
 ANY = r"recording/[^/]+|[^/]+"

@@ -133,7 +133,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
     if is_uncounted:
         before = "" if outcome.is_right else f"before that, {outcome.fault}; "
-        remark = f"measured again; {before}to count it: {COMMAND} {study}"
+        remark = f"{platform.again}; {before}to count it: {COMMAND} {study}"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
@@ -185,6 +185,6 @@ def _older(status: Status, platform: PlatformStatus, results: Path) -> dict[str,
     if not old or not page.is_file():
         return None
     uncounted = [study for study in old if platform.is_uncounted(study)]
-    since = [f"{', '.join(uncounted)} measured again"] if uncounted else []
+    since = [f"{', '.join(uncounted)} {platform.again}"] if uncounted else []
     since += [f"{study} {platform.outcome(study).in_words}" for study in old if study not in uncounted]
     return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": "; ".join(since)}

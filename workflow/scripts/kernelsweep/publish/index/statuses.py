@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.base.json_files import read_record
+from kernelsweep.base.json_files import read_json, read_record
+from kernelsweep.device.names import RECORDED_FILE
 
 STATUS_FILE = "status.json"
 PAGE_FILE = "report.html"
@@ -122,10 +123,17 @@ class PlatformStatus:
         return list(dict.fromkeys(study for status in self.statuses for study in status.studies))
 
     def changed(self, study: str) -> int:
-        """When a study's points or proofs were last written, in nanoseconds."""
+        """When a study's points or proofs were last written, or became another recording's, in nanoseconds."""
         written = [path for name in _COUNTED for path in (self.folder / name / study).glob("*.csv")]
+        if not written and (recorded := self.folder / RECORDED_FILE).is_file():
+            return int(read_json(recorded)["since"])
         # A recording's points come in one file.
         return max((_made(path) for path in written or [self.folder / "measurements.csv"] if path.is_file()), default=0)
+
+    @property
+    def again(self) -> str:
+        """What was done after the last count, in words."""
+        return "recorded again" if (self.folder / RECORDED_FILE).is_file() else "measured again"
 
     def newest(self, study: str) -> Status:
         """Where a study was counted last."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import time
 import zlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,8 +13,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from kernelsweep.base.json_files import AGAIN, read_record
+from kernelsweep.base.code_hash import sha256_of
+from kernelsweep.base.json_files import AGAIN, read_json, read_record, write_json
 from kernelsweep.device.description import GpuDevice, Line
+from kernelsweep.device.names import RECORDED_FILE
 from kernelsweep.errors import UserError
 from kernelsweep.results import BUILD_COLUMNS, read_rows
 
@@ -232,3 +235,10 @@ def _days(runs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
         for study in studies:
             days.setdefault(study, set()).add(measured[:10])
     return days
+
+
+def note_played(folder: Path, measurements: Path) -> None:
+    """Note since when a folder of results has had a recording's measurements: to play them again changes none."""
+    file, sha256 = folder / RECORDED_FILE, sha256_of(measurements)
+    if not file.is_file() or read_json(file).get("sha256") != sha256:
+        write_json(file, {"sha256": sha256, "since": time.time_ns()})
