@@ -16,7 +16,7 @@ import pytest
 from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.base.logs import SAID, read_ending
+from kernelsweep.base.logs import SAID, fitted, read_ending
 from kernelsweep.project import command
 from kernelsweep.project.last_words import LastWords
 from kernelsweep.project.time_left import TimeLeft
@@ -214,7 +214,7 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "a warning",
         "44 jobs",
         "2 of 44 jobs: drawing matmul for 0:03, checking matmul, checking matmul...",
-        "4 of 44 jobs, 0:45 left: checking matmul, checking matmul, checking matmul...",
+        "4 of 44 jobs, 0:29 left: checking matmul, checking matmul, checking matmul...",
         # More than a third above what was told: pins the time left that rose by a third each time, 0:08 to 2:32.
         "5 of 44 jobs: checking matmul for 0:14, checking matmul, checking matmul",
         "6 of 44 jobs: checking matmul for 1:50, checking matmul",
@@ -246,6 +246,23 @@ def test_the_time_left_is_that_of_each_jobs_last_run(tmp_path: Path) -> None:
     for damaged in ("[" * 99_999, "[1]", '{"measure": null}', '{"measure": {"a": NaN}}'):
         (tmp_path / "seconds.json").write_text(damaged)
         assert started(1).seconds(0.0) is None
+
+
+def test_a_first_run_is_told_a_time_that_is_near(tmp_path: Path) -> None:
+    # Pins: a first run of `all`, whose checks were taken for the length of every job to come: 5:22 at 12%.
+    left, now = TimeLeft(), 1.0
+    left.plan({"measure_on_emulator": 12, "publish_study": 2, "write_steps": 4, "make_page": 1}, tmp_path / "none.json")
+    for job in range(3):
+        left.begin(job, "measure_on_emulator", str(job), now)
+        left.end(job, now := now + 8.0)
+    seconds = left.seconds(now)
+    assert seconds and 60 < seconds < 90, "9 checks, 2 drawings, 4 short jobs and a page"
+
+
+def test_a_line_in_colour_has_its_columns_and_no_more() -> None:
+    # Pins: "such as\n    array\n  size 1,000": the codes of the colour were counted on a terminal of 80 columns.
+    red = f"\033[31m{'four ' * 15}words\033[0m"
+    assert fitted(red) == red
 
 
 def test_a_run_needs_nothing_that_is_changed_in_snakemake(project: Path) -> None:
