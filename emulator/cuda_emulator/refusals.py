@@ -102,9 +102,9 @@ def refusal(text: str) -> Refused:
             cause = "a launch names a template without its arguments, or a name of several functions"
             return Refused(f"{cause}. Name the arguments, as in sums<256>.\n{message}", cause)
         word = _word(error)
-        if word and error["file"].startswith("launches of "):  # the unit's own lines, after the kernel's file
+        if word and error["file"].startswith("launches of "):  # the unit's own lines, which nobody else sees
             cause = f"nothing that is compiled declares {word}: an #if leaves it out, or a header is missing"
-            return Refused(f"{cause}. Name macros and folders in the options, as -DNAME=1.\n{message}", cause)
+            return Refused(f"{cause}. Name macros and folders in the options, as -DNAME=1.", cause)
         if word in _OF_CXX20:
             cause = f"{place}: {word} is a word of C++20. Name the language in the kernel's options: [-std=c++20]"
             return Refused(f"{cause}.\n{message}", cause)

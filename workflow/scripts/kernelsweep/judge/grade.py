@@ -97,13 +97,17 @@ class Verdict:
         """Why it isn't right, in short: "race at racy.cu:34"; "" where it is."""
         found = {check: messages[0] for check, messages in self.findings.items()}
         if "build" in found and (diagnostics := _DIAGNOSTIC.split(found["build"])[1:]):
-            return diagnostics[0].removeprefix(f"{Path(self.file).parent}/")
+            return self.short(diagnostics[0])
         places = [(_FOUND.get(check, "fails"), line) for check, text in found.items() for line in _LINE.findall(text)]
         if places:
             what, line = min(places, key=lambda place: place[0] == "fails")
             return f"{what} at {Path(line).name}"
         why = next(iter(found.values()), "") or self.implausible or self.not_proven * (self.verdict == UNPROVEN)
-        return shorten(why.replace(f"{Path(self.file).parent}/", ""), _LETTERS, placeholder=" …").removesuffix(".")
+        return shorten(self.short(why), _LETTERS, placeholder=" …").removesuffix(".")
+
+    def short(self, text: str) -> str:
+        """A text in a line, with the names of the candidate's files without their folder."""
+        return " ".join(text.split()).replace(f"{Path(self.file).parent}/", "")
 
     @property
     def timed(self) -> list[dict[str, Any]]:
@@ -249,9 +253,9 @@ def word(verdict: str, findings: Container[str]) -> str:
     return "does not compile" if "build" in findings else WORDS[verdict]
 
 
-def _counted(candidates: Iterable[tuple[str, Container[str]]], but: str = "") -> str:
-    """How many candidates have each verdict, given with their findings; without one of the verdicts."""
-    counts = Counter(word(verdict, findings) for verdict, findings in candidates if verdict != but)
+def _counted(candidates: Iterable[tuple[str, Container[str]]]) -> str:
+    """How many candidates have each verdict, given with their findings."""
+    counts = Counter(word(verdict, findings) for verdict, findings in candidates)
     texts = {"does not compile": "do not compile"}
     return ", ".join(f"{count} {texts.get(each, each) if count > 1 else each}" for each, count in counts.items())
 
@@ -355,15 +359,16 @@ def _point(row: Row) -> str:
 def grade_answer(summary: Mapping[str, Any], page: str) -> Answer:
     """What a grading says at its end: the verdicts of verdict.json. It fails unless all are right and checked."""
     candidates = summary["candidates"]
-    lines = [fitted(line) for line in summary["verdict"]]
+    lines, alone = [fitted(line) for line in summary["verdict"]], Verdict(**candidates[0])
     # One candidate's findings stand as those of `kernelsweep check`: each with the lines that it names.
     for check, messages in candidates[0]["findings"].items() if len(candidates) == 1 else ():
-        lines.append(fitted(f"  {'' if check in _FOUND else f'{check}: '}{' '.join(messages[0].split())}"))
-        lines += [f"    {line}" for line in Verdict(**candidates[0]).lines(messages[0])]
+        lines.append(fitted(f"  {'' if check in _FOUND else f'{check}: '}{alone.short(messages[0])}"))
+        lines += [f"    {line}" for line in alone.lines(messages[0])]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
         said, names = word(candidate["verdict"], candidate["findings"]), [one["candidate"] for one in candidates]
         wide = min(max(map(len, names[:_LISTED])), 20)
         line = f"  {said:<18}{candidate['candidate']:<{wide}}  {Verdict(**candidate).why}".rstrip()
         lines.append(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 3].rpartition(' ')[0]} ...")
-    bad = _counted(((one["verdict"], one["findings"]) for one in candidates), but=RIGHT)
-    return Answer("\n".join(lines), [f"{bad}."] if summary["status"] else [], page)
+    bad = [one["candidate"] for one in candidates if one["verdict"] != RIGHT]
+    failed = f"Not shown to be right: {list_texts(bad)}."
+    return Answer("\n".join(lines), [failed] if summary["status"] else [], page)

@@ -19,6 +19,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.cxx import cxx_code
 from kernelsweep.base.json_files import read_json
 from kernelsweep.compile.candidate_code import ASSEMBLY, check_source
 from kernelsweep.compile.device_code import kernel_heads
@@ -129,7 +130,7 @@ def graded(
         try:
             with _in_time(file):
                 candidates[each] = _checked(file, root, others)
-                entry = _entry(each, file, base, candidates[each].findings)
+                entry = _entry(each, file, root, base, candidates[each].findings)
                 study([], {each: entry}, {each: file.resolve()})
             more[each], files[each] = entry, file.resolve()
         except Exception as error:  # Whatever a stranger's file does to what reads it.
@@ -300,7 +301,18 @@ def _checked(file: Path, root: Path, others: Collection[Path]) -> Candidate:
     return Candidate(str(file), findings=findings)
 
 
-def _entry(name: str, file: Path, base: Mapping[str, Any], findings: Mapping[str, str]) -> dict[str, Any]:
+def _check_launched(file: Path, root: Path, kernels: Sequence[str]) -> None:
+    """Raise UserError for a kernel of the launches that neither a candidate nor its headers name."""
+    files = (file, *included_files(file, [Path(name) for name in include_folders(root)]))
+    text = "\n".join(cxx_code(read_source(each)) for each in files)
+    for wanted in (kernel.partition("<")[0].rpartition("::")[2].strip() for kernel in kernels):
+        if not re.search(rf"\b{re.escape(wanted)}\b|##", text):
+            found = ", ".join(kernel_heads(read_source(file))) or "no kernel"
+            beside = file.with_suffix(".yaml").name
+            raise UserError(f"{file} has {found}, not {wanted}. Call it {wanted}, or write its launches in {beside}.")
+
+
+def _entry(name: str, file: Path, root: Path, base: Mapping[str, Any], findings: Mapping[str, str]) -> dict[str, Any]:
     """A candidate's settings: those of the kernel whose launches it takes, or its own. Raises UserError."""
     kept = {key: base[key] for key in (*_OF_KERNEL, *_OWN) if key in base and key != "options"}
     beside = file.with_suffix(".yaml")
@@ -324,4 +336,6 @@ def _entry(name: str, file: Path, base: Mapping[str, Any], findings: Mapping[str
             raise UserError(f"{file} has the kernels {', '.join(kernels) or 'none'}. Call one {wanted[0].strip()}.")
         function = wanted[0].strip() if wanted[0].strip() in kernels else kernels[0]
         entry["function"] = "".join((function, *wanted[1:]))
+    else:
+        _check_launched(file, root, [str(launch["kernel"]) for launch in launches])
     return {**entry, "gpu_only": findings[ASSEMBLY]} if ASSEMBLY in findings else entry
