@@ -27,6 +27,7 @@ ONE_LINE, LINE_FILE = "KERNELSWEEP_ONE_LINE", "KERNELSWEEP_LINE_FILE"
 
 # Of a terminal, or of what stands in its place.
 COLUMNS = 80
+_COLOUR = re.compile(r"\033\[\d+m")  # It has no column.
 
 # The exit status of a job whose last words are a sentence for the user.
 SAID = 3
@@ -173,7 +174,8 @@ def fitted(text: str, columns: int = COLUMNS) -> str:
         indent = " " * max([4, len(line) - len(line.lstrip()) + 2, *parts])
         return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
-    return "\n".join(line if len(line) <= columns or "://" in line else fit(line) for line in text.split("\n"))
+    lines = text.split("\n")
+    return "\n".join(line if len(_COLOUR.sub("", line)) <= columns or "://" in line else fit(line) for line in lines)
 
 
 def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:

@@ -51,13 +51,14 @@ class Point(Mapping[str, Any]):
 
 
 def in_words(values: Mapping[str, Any]) -> str:
-    """A point for readers: "array size 1000, block size 256, int32, sum".
+    """A point for readers: "array size 1,000, block size 256, int32, sum".
 
     Numbers have their axis' name and come first; words stand alone. Empty values are left out.
     """
     texts = {axis: str(value) for axis, value in values.items() if value not in (None, "", AS_GIVEN)}
     words = [text for text in texts.values() if text[0].isalpha()]
-    numbers = [f"{axis.replace('_', ' ')} {text}" for axis, text in texts.items() if not text[0].isalpha()]
+    shown = {axis: f"{int(text):,}" if text.isdecimal() else text for axis, text in texts.items()}
+    numbers = [f"{axis.replace('_', ' ')} {text}" for axis, text in shown.items() if not text[0].isalpha()]
     return ", ".join([*numbers, *words])
 
 
