@@ -20,6 +20,7 @@ from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZ
 from kernelsweep.judge.data.proofs import (
     KernelProof,
     Proofs,
+    clean_texts,
     message_at,
     mistakes_of,
     note_lines,
@@ -206,6 +207,7 @@ def status_text(
                 kernel: {"is_proven": proof.is_proven, "in_words": proof.in_words}
                 for kernel, proof in answer.proofs.items()
             },
+            "clean": clean_texts(answer.proofs.values()),
             "answer": drawn(answer),
             "device": device["by_study"].get(answer.study, {}).get("title", title),
             "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],

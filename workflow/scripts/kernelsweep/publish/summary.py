@@ -10,6 +10,7 @@ from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.compile.device_code import host_variables
 from kernelsweep.judge.data.proofs import (
     Proofs,
+    clean_texts,
     explained_findings,
     mistakes_of,
     proofs_in_words,
@@ -71,12 +72,11 @@ def summary_text(
 def _table(counted: RowCounts, proofs: Proofs | None) -> str:
     """A row for each study."""
     statuses = list(counted.by_status())
-    heads = {"study": False, **dict.fromkeys(statuses, True), **({"checked": False} if proofs is not None else {})}
+    heads = {"study": False, **dict.fromkeys(statuses, True), **({"clean": False} if proofs is not None else {})}
     rows = []
     for study in dict.fromkeys(study for study, *_ in counted.points):
-        found = [proof for (of, _), proof in (proofs or {}).items() if of == study]
-        proven = f"{sum(proof.is_proven for proof in found)} of {len(found)} kernels" if found else ""
-        cells = [study, *(counted.by_status(study)[status] or "" for status in statuses), proven]
+        clean = clean_texts(proof for (of, _), proof in (proofs or {}).items() if of == study)
+        cells = [study, *(counted.by_status(study)[status] or "" for status in statuses), "; ".join(clean)]
         rows.append(list(map(str, cells[: len(heads)])))
     return markdown_table(heads, rows)
 

@@ -128,7 +128,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "of_peak": of_peak(use.configuration),
             "peak_of": use.configuration.peak_of,
             "gain": f"{times_text(use.gain)}×" if use.gain else "",
-            "beside": use.beside if use.gain else "step 1 itself" * (use.kernel == study.kernels[0].name),
+            "beside": use.beside if use.gain else "it is step 1" * (use.kernel == study.kernels[0].name),
             "ahead": _ahead_text(use, study) if use.gain and use.gain < 1 else "",
         }
         for use, (last, *others) in ((_joined(group), group[::-1]) for group in groups)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
@@ -14,6 +15,10 @@ from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, PROOF_CO
 from kernelsweep.study.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
+
+# What is known of a kernel's use of memory.
+CLEAN, MISTAKES, UNDEFINED = "clean", "with mistakes", "undefined behaviour"
+UNCHECKED, IN_PART = "not checked", "checked in part"
 
 
 @dataclass
@@ -40,7 +45,13 @@ class KernelProof:
     @property
     def is_proven(self) -> bool:
         """Whether all checks of its use of memory were made of the GPU's code, and nothing was found."""
-        return not (self.unchecked or self.mistakes or self.expected or self.in_part)
+        return self.kind == CLEAN
+
+    @property
+    def kind(self) -> str:
+        """The kind of what is known of it: CLEAN or another, the worst first."""
+        known = {MISTAKES: self.mistakes, UNDEFINED: self.expected, UNCHECKED: self.unchecked, IN_PART: self.in_part}
+        return next((kind for kind, found in known.items() if found), CLEAN)
 
     @property
     def is_of_emulator(self) -> bool:
@@ -111,24 +122,29 @@ def proofs_in_words(proofs: Proofs) -> str:
 
     Kernels with mistakes, checked in part, and with notes are named, too: "2 of 2 kernels with mistakes: a/b and a/c".
     """
-    proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
-    points = sum(proof.fewest_points for proof in proven.values())
-    by_sanitizer = sum(not proof.is_of_emulator for proof in proven.values())
+    of_kind = grouped(proofs, lambda name: proofs[name].kind)
+    proven = [proofs[name] for name in of_kind.get(CLEAN, ())]
+    points = sum(proof.fewest_points for proof in proven)
+    by_sanitizer = sum(not proof.is_of_emulator for proof in proven)
     by = f", {by_sanitizer} of them by compute-sanitizer" if by_sanitizer else ""
-    undefined = {name for name, proof in proofs.items() if proof.expected and not proof.mistakes}
-    others = {name: proof for name, proof in proofs.items() if name not in proven and name not in undefined}
-    groups = {
-        "with mistakes": [name for name, proof in others.items() if proof.mistakes],
-        "not checked": [name for name, proof in others.items() if proof.unchecked and not proof.mistakes],
-        "checked in part": [name for name, proof in others.items() if not (proof.unchecked or proof.mistakes)],
-        "with notes": [name for name, proof in proofs.items() if proof.noted],
-    }
+    groups = {kind: of_kind.get(kind, []) for kind in (MISTAKES, UNCHECKED, IN_PART)}
+    groups["with notes"] = [name for name, proof in proofs.items() if proof.noted]
     named = [
         (len(names), f" {how}: {list_texts(list(map('/'.join, names)))}") for how, names in groups.items() if names
     ]
-    found = [(len(proven), f"{by}, nothing found at {points:,} points"), (len(undefined), " of undefined behaviour")]
+    found = [
+        (len(proven), f"{by}, nothing found at {points:,} points"),
+        (len(of_kind.get(UNDEFINED, ())), f" of {UNDEFINED}"),
+    ]
     first, *more = [*((count, how) for count, how in found if count), *named] or found[:1]
     return "; ".join([f"{first[0]} of {len(proofs)} kernels{first[1]}", *(f"{count}{how}" for count, how in more)])
+
+
+def clean_texts(proofs: Iterable[KernelProof]) -> list[str]:
+    """How many kernels are clean, and each other kind: "8 of 11", "undefined behaviour: 3"; nothing without proofs."""
+    kinds = Counter(proof.kind for proof in proofs)
+    others = [f"{kind}: {count}" for kind, count in kinds.items() if kind != CLEAN]
+    return [f"{kinds[CLEAN]} of {kinds.total()}", *others] if kinds else []
 
 
 def in_words(row: CsvRow) -> str:

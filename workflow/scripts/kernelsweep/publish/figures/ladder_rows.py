@@ -218,6 +218,15 @@ def _limits_text(ladder: Ladder) -> list[str]:
     return [f"Crosses: limits, which a kernel may pass: {list_texts(words)}."] if words else []
 
 
+def _size_text(ladder: Ladder) -> list[str]:
+    """A caption's sentence on why the ladder has another size than the answer; none where that is the largest, too."""
+    data, size = ladder.data, shown_place(ladder.data).get("array_size")
+    if not data.has_times or not size or size >= data.kernel_rows["array_size"].max():
+        return []
+    whose = "the sources have" if ladder.published else "the study refers to"
+    return [f"This is the size that {whose}; the answer's is the largest."]
+
+
 def _caption(ladder: Ladder) -> str:
     """How the ladder is read."""
     data, origins = ladder.data, list_texts([column.origin for column in ladder.published]) if ladder.published else ""
@@ -229,6 +238,7 @@ def _caption(ladder: Ladder) -> str:
         texts = [
             place_caption(data, (), "Each kernel at its fastest configuration, and not always built on the one above.")
         ]
+    texts += _size_text(ladder)
     texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
     texts += ["The axis is logarithmic."]
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []

@@ -102,7 +102,7 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         "name": name,
         "title": platform.device or name,
         "reach": reach({study: platform.outcome(study).answer for study in newest}),
-        "is_checked": any(outcome.proofs for outcome in outcomes),
+        "is_checked": any(outcome.clean for outcome in outcomes),
         "page": _page(platform.whole, results),
         "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
         "points": _points(outcomes, len(uncounted)),
@@ -155,7 +155,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "kind": outcome.kind,
         "answer": outcome.answer,
         "device": outcome.device,
-        "checked": f"{sum(one['is_proven'] for one in outcome.proofs.values())} of {len(outcome.proofs)}",
+        "clean": outcome.clean,
         "curve": "".join(joined),
         "dots": "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
     }

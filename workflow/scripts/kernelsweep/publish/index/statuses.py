@@ -36,7 +36,7 @@ class StudyOutcome:
     excused     its points with another result, which undefined behaviour explains
     provenance  where its numbers come from
     device      what it was measured on, as a title
-    proofs      of its kernels, by name: whether each `is_proven`
+    clean       how many of its kernels checks found clean, and of each other kind, in words
     kind        the element type and the like that the answer holds for, of those that were swept; "" for all
     files       those with its points, in the platform's folder: others may be of kernels that it has no more
     """
@@ -53,7 +53,7 @@ class StudyOutcome:
     excused: int = field(default=0, compare=False)
     provenance: str = field(default="", compare=False)
     device: str = field(default="", compare=False)
-    proofs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    clean: Sequence[str] = field(default=(), compare=False)
     kind: str = field(default="", compare=False)
     files: Sequence[str] = field(default=(), compare=False)
 

@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class Section:
     name         the anchor by which it is linked to
     description  a study's, as text
     parts        its text and tables as HTML, each by the words that it is folded below; not folded below ""
+    largest      the step of a study that brought most: its place, and a sentence
     undrawn      why some of its figures are missing
     files        links to its results for programs, its configuration and its kernels, by kind
     """
@@ -38,6 +39,7 @@ class Section:
     files: Mapping[str, Sequence[Link]]
     figures: Sequence[Figure] = ()
     description: str = ""
+    largest: Mapping[str, Any] = field(default_factory=dict)
     undrawn: Sequence[str] = ()
 
 

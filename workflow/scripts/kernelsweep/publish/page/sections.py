@@ -53,6 +53,7 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
         name=name,
         title=study["title"],
         description=study["description"],
+        largest=read_json(folder / "story.json")["largest"],
         undrawn=undrawn,
         parts={why: steps, numbers: table},
         figures=figures,

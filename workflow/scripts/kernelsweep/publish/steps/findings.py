@@ -13,11 +13,11 @@ from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_st
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.judge.data.words import configuration_words, place_text, point_text, reference_text
-from kernelsweep.publish.steps.moved import moved_text
+from kernelsweep.publish.steps.moved import moved_texts
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
-from kernelsweep.statistics import ratio, time_interval
+from kernelsweep.statistics import Interval, ratio, time_interval
 
 
 def story_data(
@@ -33,8 +33,22 @@ def story_data(
         "title": data.title,
         "place": _place(data),
         "pictured": bool(accesses),
+        "largest": _largest(data, rows, named),
         "steps": [_step(data, rows, number, named, accesses) for number in range(len(rows))],
     }
+
+
+def _largest(data: StudyData, steps: Sequence[StoryRow], named: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The step with the largest gain: its place from 1 on, and a sentence; nothing if no step is faster."""
+    if not data.has_times or data.compares_outputs:
+        return {}
+    pairs = [(place, number) for number in range(len(steps)) if (place := _base(steps, number, named)) is not None]
+    gains = {pair: gain for pair in pairs if (gain := _ratio(steps[pair[1]], steps[pair[0]])) and gain.low > 1}
+    if not gains:
+        return {}
+    base, number = pair = max(gains, key=lambda pair: gains[pair].value)
+    words = f"{steps[number].label} is {gains[pair].value:.2f} times as fast as {steps[base].label}"
+    return {"place": number + 1, "words": ": ".join([words, *moved_texts(data, steps, base, number)[:1]])}
 
 
 def _step(
@@ -139,15 +153,20 @@ def _at(configuration: str) -> str:
     return f" at {configuration}" if configuration else ""
 
 
+def _ratio(step: StoryRow, base: StoryRow) -> Interval | None:
+    """How many times as fast a step is as another; None unless both have a time that may be compared."""
+    points = [row.point for row in (base, step) if row.point and row.point["status"] == "ok"]
+    times = [time_interval(point) for point in points if PROOF_FAILED not in point["flags"].split()]
+    return ratio(over=times[0], under=times[1]) if len(times) > 1 else None
+
+
 def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
     """A step's time beside that of the one that it is held against, where both have one."""
-    points = [row.point for row in (base, step) if row.point and row.point["status"] == "ok"]
-    points = [point for point in points if PROOF_FAILED not in point["flags"].split()]
-    if not data.has_times or len(points) < 2:
+    gain = _ratio(step, base) if data.has_times else None
+    if gain is None or base.point is None or step.point is None:
         return []
-    times = list(map(time_interval, points))
-    gain, before, after = ratio(over=times[0], under=times[1]), *(four_digits(time.value) for time in times)
-    where = _at(configuration_words({axis: points[1][axis] for axis in _own_axes(data, step.kernel)}))
+    before, after = (four_digits(row.point["time_us"]) for row in (base, step) if row.point)
+    where = _at(configuration_words({axis: step.point[axis] for axis in _own_axes(data, step.kernel)}))
     ends = f"{gain.low:.2f}–{gain.high:.2f}"
     verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
     if gain.low <= 1 <= gain.high:
@@ -158,7 +177,8 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
 
 def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
     """The counters that changed most between two steps, and the point at which they were counted."""
-    if not (text := moved_text(data, steps, base, number)):
+    text = "; ".join(moved_texts(data, steps, base, number))
+    if not text:
         return []
     kernel = steps[number].kernel
     axes, rows = _own_axes(data, kernel), data.metrics.rows[data.metrics.rows["kernel"] == kernel]

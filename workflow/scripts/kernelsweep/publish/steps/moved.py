@@ -32,8 +32,8 @@ _MORE_IS_BETTER = {"%", "GB/s", "threads"}
 _SECTORS, _LEAST_TRAFFIC = "sectors", 0.05
 
 
-def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> str:
-    """The counters that the study names, or else all, whose change is largest: `branch 10.12 → 6.38; ...`.
+def moved_texts(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
+    """The counters that the study names, or else all, whose change is largest: `branch 10.12 → 6.38` and others.
 
     Those come first that got better where the time did, or worse where it got worse.
 
@@ -41,7 +41,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
     """
     counters = _counters(data)
     if not {base, number} <= {*counters.index}:
-        return ""
+        return []
     pair, times, cycles = counters.loc[[base, number]], *_times(data, [steps[base], steps[number]])
     named = {*data.settings.metrics} & {*counters} or {*counters}
     of_others = _of_others(data, pair, [steps[base], steps[number]])
@@ -70,7 +70,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
         texts[metric] = f"{title(metric)} {' → '.join(numbers)}{symbol}"
     moved = [metric for metric, change in changes.items() if change >= _least_change(data, metric)]
     moved.sort(key=lambda metric: (metric in against, -changes[metric]))
-    return "; ".join(texts[metric] for metric in moved[:_MOST_COUNTERS])
+    return [texts[metric] for metric in moved[:_MOST_COUNTERS]]
 
 
 def _number(value: float) -> str:
