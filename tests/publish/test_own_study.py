@@ -219,7 +219,8 @@ def test_figures_of_any_axes_are_legible(name: str, here: Path) -> None:
     assert shown[name] in texts
     if name == "ladder":
         rows = ["naive", "tiled", "cublas_matmul", "the driver's copy", "cublas_matmul"]
-        assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == rows
+        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert all(label.startswith(row) for label, row in zip(labels, rows, strict=True)), labels
 
 
 def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
