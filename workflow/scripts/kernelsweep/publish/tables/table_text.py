@@ -23,7 +23,7 @@ from kernelsweep.judge.best.best_words import (
 )
 from kernelsweep.judge.best.find import LITTLE, Use, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
-from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
+from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds, undefined_kernels
 from kernelsweep.judge.data.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.judge.data.steps import varied_axes
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
@@ -383,7 +383,11 @@ def counters_table(data: StudyData) -> TableText | str:
         return "No counters were collected for this study."
     (table,) = counters
     provenance = f"{data.device['name']}, {table.provenance}"
-    return replace(table, title=_paper_title(data, "counters"), provenance=provenance)
+    undefined = {kernel: f"{kernel}{UNDEFINED_MARK}" for kernel in undefined_kernels(data.measurements)}
+    kernels = [undefined.get(kernel, kernel) for kernel in table.kernels]
+    texts = [table.explanation, f"{UNDEFINED_MARK.strip()}: undefined behaviour." * (kernels != table.kernels)]
+    title = _paper_title(data, "counters")
+    return replace(table, title=title, provenance=provenance, kernels=kernels, explanation=" ".join(texts).strip())
 
 
 def _paper_title(data: StudyData, what: str) -> str:
