@@ -15,7 +15,7 @@ from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, row_counts, sweep
 
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.best_words import best_text, configuration_text, use_rows
+from kernelsweep.judge.best.best_words import best_text, configuration_text, libraries_text, use_rows
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.reference import at_place
@@ -212,6 +212,14 @@ def test_arithmetic_that_rounds_more_has_a_panel_with_its_own_library_and_a_shar
     assert any(are_throttled) and [row["throttled"] for row in drawn] == [
         ["rival"] * marked for marked in are_throttled
     ]
+    # Pins: the terminal and best.tex said "loses 0.0%", and nothing of cuBLAS.
+    text = libraries_text([row for row in rows if not row["is_refined"]], data.settings)
+    assert (
+        text
+        == "cublas_matmul is 1.68× as fast at 1023 × 1025 × 1021, 1.09× at 8192³, 4.7× in tf32 at 8192³".replace(
+            " × ", "\xa0×\xa0"
+        )
+    )
     (headline,) = reach({"matmul": {**chart, "uses": rows}})
     assert headline.endswith(": 70% of float32's peak and 16% of tf32's at the largest")
 
@@ -251,6 +259,7 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
         assert use.gain == pytest.approx(of_size["time_us"].iloc[0] / use.configuration.time_us)
     assert {use.beside for use in uses} >= {"cub_tuned", "cub_not_guaranteed"}
     rows = use_rows(uses, data.settings)
+    assert libraries_text(rows[:1], data.settings) == "cub_tuned is 1.03× as fast at 2³²"
     beside = find_best(data.title, data, [*data.measured_libraries, "read_only", "streaming_read_only"])
     chart = share_chart(data.settings, find_best(data.title, data), beside, rows)
     named = {end["kind"]: (end["name"], f"{end['share']:.1%}") for end in chart["ends"] if end["kind"]}

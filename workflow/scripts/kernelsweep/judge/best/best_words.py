@@ -147,9 +147,8 @@ def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> s
 
     rows  of use_rows()
     """
-    ahead = grouped(
-        (row for row in rows if row["ahead"] and row["beside"] in study.rival_names), lambda row: row["beside"]
-    )
+    own = {kernel.name for kernel in study.kernels}
+    ahead = grouped((row for row in rows if row["ahead"] and row["beside"] not in own), lambda row: row["beside"])
     texts = []
     for library, of in ahead.items():
         first, *others = dict.fromkeys(row["ahead"] for row in of)
