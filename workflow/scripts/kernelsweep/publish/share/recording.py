@@ -240,5 +240,7 @@ def _days(runs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
 def note_played(folder: Path, measurements: Path) -> None:
     """Note since when a folder of results has had a recording's measurements: to play them again changes none."""
     file, sha256 = folder / RECORDED_FILE, sha256_of(measurements)
-    if not file.is_file() or read_json(file).get("sha256") != sha256:
+    if not file.is_file():  # Played first, or last by an older version.
+        write_json(file, {"sha256": sha256, "since": measurements.stat().st_mtime_ns})
+    elif read_json(file).get("sha256") != sha256:
         write_json(file, {"sha256": sha256, "since": time.time_ns()})
