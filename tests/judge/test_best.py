@@ -191,6 +191,7 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
     assert None not in shares[:4] and shares[4:] == [None, None]
     rows = use_rows(find_uses("convolution", data), data.settings)
     assert [row["other_share"] for row in rows] == ["", "19.3% of float32's", ""]
+    assert [row["is_unclear"] for row in rows] == [True, True, False], "of several radii, and of one size"
     (headline,) = reach({"convolution": {**chart, "uses": rows}})
     assert headline == "What to use depends on the size: 23% to 39% of the nearest peak at the largest"
     of_array_sizes = share_chart(UNROLLING, find(sweep(UNROLLING, H200)), [], [])

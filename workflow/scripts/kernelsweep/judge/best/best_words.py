@@ -91,7 +91,8 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     loses          at most, and on `average`
     losses         at each size in words, of the row for all sizes with the first kernel's arithmetic; or empty
     other_share    of another peak, at the largest of the sizes that are nearer to it: `19.0% of float32's`; or ""
-    largest        the largest of the sizes, at which are the following
+    largest        the largest of the sizes, at which are the following; is_unclear: whether others are as large on
+                   one of several axes
     time, interval, peak_fraction, of_peak, peak_of
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
     ahead          how many times as fast as the configuration that is, and where: `4.6× in tf32 at 8192³`; "" if slower
@@ -122,6 +123,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             else {},
             "other_share": _other_share(use),
             "largest": place_words(use.sizes[-1], study),
+            "is_unclear": bool(use.sizes[1:]) and ", " in place_words(use.sizes[-1], study),
             "time": f"{use.configuration.time_us:,.2f} µs",
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
             "peak_fraction": use.configuration.peak_fraction,
