@@ -252,10 +252,14 @@ def called(
 @pytest.mark.parametrize("by", ["content", "counter"])
 def test_a_kernel_that_replays_known_results_is_timed_as_if_it_knew_none(by: str, tmp_path: Path, arch: str) -> None:
     at = point(2**18, 1024)
-    shortest = []  # of the samples, since other tests' launches on the same GPU make some longer
-    for name, fault in (("honest", ""), ("replaying", replaying(by))):
-        (tmp_path / name).mkdir()
-        outcome = run(planted_kernel(tmp_path / name, fault), [at], tmp_path / name, arch, second_input=True)[at]
-        assert outcome.status == "ok" and outcome.leaves_state == bool(fault), outcome.message
-        shortest.append(min(outcome.samples))
-    assert shortest[1] > 0.8 * shortest[0] > 4, shortest
+    tried = []  # Beside other tests on the same GPU, one of the two may take twice as long.
+    while not tried or (len(tried) < 3 and not tried[-1][1] > 0.8 * tried[-1][0] > 4):
+        shortest = []
+        for name, fault in (("honest", ""), ("replaying", replaying(by))):
+            (tmp_path / f"{name}_{len(tried)}").mkdir()
+            kernel = planted_kernel(tmp_path / f"{name}_{len(tried)}", fault)
+            outcome = run(kernel, [at], tmp_path / f"{name}_{len(tried)}", arch, second_input=True)[at]
+            assert outcome.status == "ok" and outcome.leaves_state == bool(fault), outcome.message
+            shortest.append(min(outcome.samples))
+        tried.append(shortest)
+    assert tried[-1][1] > 0.8 * tried[-1][0] > 4, tried

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -53,6 +54,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     comparison.mkdir(parents=True)
     (comparison / "comparison.md").write_text(COMPARISON)
     (comparison / "comparison.json").write_text('{"verdict": ["Before and after"]}')
+    os.utime(comparison / "comparison.json", (1e9, 1e9))  # before the recording was there
     kernels = copy / "kernels/warp_shuffle"
     edit(kernels / "shared_memory.cu", "partials[blockIdx.x] = shared[0];", "partials[blockIdx.x] = shared[1];")
     edit(kernels / "shuffle.cu", "", "// A remark, at the top.\n")
