@@ -22,6 +22,8 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     kinds = {kind for study in ends for kind in charts[study].get("peaks", ())}
     peak = "the memory's peak" if kinds == {"memory"} else "the nearest peak"
     if len(ends) > 1:
+        further = {study: charts[study].get("further", {}).values() for study in ends}
+        ends = {study: [*chain(ends[study], *(one["curve"] for one in further[study]))] for study in ends}
         texts = [f"Our fastest kernels reach {_range([*chain(*ends.values())])} of {peak} at the largest sizes"]
         lows = {study: f"{min(shares):.0%}" for study, shares in ends.items()}
         furthest = [study for study, low in lows.items() if low == f"{min(map(min, ends.values())):.0%}"]

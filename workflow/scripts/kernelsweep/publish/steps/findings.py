@@ -47,8 +47,8 @@ def _largest(data: StudyData, steps: Sequence[StoryRow], named: Mapping[str, Seq
     if not gains:
         return {}
     base, number = pair = max(gains, key=lambda pair: gains[pair].value)
-    words = f"{steps[number].label} is {gains[pair].value:.2f} times as fast as {steps[base].label}"
-    return {"place": number + 1, "words": ": ".join([words, *moved_texts(data, steps, base, number)[:1]])}
+    words = f"{steps[number].label} is {gains[pair].value:.3g} times as fast as {steps[base].label}"
+    return {"place": number + 1, "words": words}
 
 
 def _step(
