@@ -89,7 +89,6 @@ __global__ void floats(const float *as, const float *bs, float *results, int *co
         converted[4 * threadIdx.x + i] = whole[i];
 }
 
-// Every 16-bit number as a float; every float as a 16-bit number; a sum of products, and one rounded once.
 extern "C" __global__ void complexes(const cuComplex *x, const cuDoubleComplex *y, cuDoubleComplex *results)
 {
     const cuComplex a = x[threadIdx.x], b = cuComplexDoubleToFloat(y[threadIdx.x]);
@@ -100,6 +99,7 @@ extern "C" __global__ void complexes(const cuComplex *x, const cuDoubleComplex *
     results[7 * threadIdx.x + 6] = make_cuDoubleComplex(cuCabsf(a), cuCabs(y[threadIdx.x]));
 }
 
+// Every 16-bit number as a float; every float as a 16-bit number; a sum of products, and one rounded once.
 template <typename Small>
 __global__ void small_floats(const Small *smalls, float *as_floats, const float *floats, Small *as_smalls, Small *sums,
                              Small *fused)

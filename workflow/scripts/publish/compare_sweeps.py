@@ -79,6 +79,7 @@ with logged(snakemake):
     notes = f"# The page has its own\n\n{comparison_text(points, margin)}{end}"
     page = Path(snakemake.output.page)
     explored = before_and_after(plan.explored, rows, shown, f"on {names[0]}" if names[1:] else "before")
+    in_words = kernel_lines(points, margin)
     content = {
         "index": link(Path(plan.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
@@ -89,7 +90,7 @@ with logged(snakemake):
         "code": to_html(of_code, "code", "What changed in the code", page.parent, page.parent),
         "made": when(time.time_ns()),
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
-        "in_words": kernel_lines(points, margin),
+        "in_words": in_words,
     }
     page.write_text(comparison_page(verdict[0], summary, explored, **content), encoding="utf-8")
     told = proof_errors(proofs, failed=summary["failed"])
@@ -99,7 +100,7 @@ with logged(snakemake):
         snakemake.output.text,
         snakemake.output.page,
         told,
-        kernel_lines(points, margin),
+        in_words,
         verdict_table(points, margin),
     )
     answer.write(snakemake.output.answer)

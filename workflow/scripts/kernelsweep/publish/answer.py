@@ -283,7 +283,7 @@ def _lines(rows: Sequence[Sequence[str]], sizes: int) -> list[str]:
     names = 0 if are_headings else names
     whole = [" ".join(row[2:4]).strip() for row in rows]
     firsts = [text if names + sizes + len(text) <= room else row[2] for text, row in zip(whole, rows, strict=True)]
-    widths = [names, sizes, max(map(len, firsts))]
+    widths, room_below = [names, sizes, max(map(len, firsts))], max(COLUMNS - names - sizes - 8, _SIZES)
 
     def line(*cells: str) -> str:
         texts = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=False)]
@@ -297,7 +297,6 @@ def _lines(rows: Sequence[Sequence[str]], sizes: int) -> list[str]:
             lines.append(f"  {name}")
         parts = [size] if len(size) <= sizes else size.replace("; ", ";\n").split("\n")
         parts = [piece for part in parts for piece in wrap(part, sizes, subsequent_indent="  ")]
-        room_below = max(COLUMNS - names - sizes - 8, _SIZES)
         below = [] if first == text else wrap(configuration, room_below, break_on_hyphens=False)
         lines.append(line("" if are_headings else name, parts[0], first, *cells))
         lines += [line("", *pair) for pair in zip_longest(parts[1:], [f"  {one}" for one in below], fillvalue="")]
