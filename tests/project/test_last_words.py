@@ -171,17 +171,19 @@ def test_a_dry_run_says_once_what_would_run_why_and_how_long(
     (tmp_path / "results/build/seconds.json").write_text('{"prove_kernel": {"a": 40}, "make_page": {"b": 5}}')
     (tmp_path / "page").touch()
     dry = words(is_quiet=True, is_dry=lambda: True)
+    dry.has = {"cores": 8, "measuring": 2}  # Pins: the sum of all jobs' seconds, whatever ran at once.
     dry.explain("prove_kernel", {"study": "matmul", "kernel": "k1"}, "kernels/matmul/k1.cu changed")
     for _ in range(2):  # As Snakemake does.
         tell("a table", event="run_info", stats={"prove_kernel": 5, "make_page": 1, "all": 1, "total": 7})
     for number in range(1, 6):
         kernel = {"study": "matmul", "kernel": f"k{number}"}
-        tell("a job", event="job_info", jobid=number, rule_name="prove_kernel", wildcards=kernel, output=["proof"])
-    tell("a job", event="job_info", jobid=6, rule_name="make_page", output=["page"])
+        of = {"wildcards": kernel, "resources": {"measuring": 1}, "output": [f"proof{number}"]}
+        tell("a job", event="job_info", jobid=number, rule_name="prove_kernel", **of)
+    tell("a job", event="job_info", jobid=6, rule_name="make_page", input=["proof5"], output=["page"])
     tell("a job", event="job_info", jobid=7, rule_name="all", input=["page"])
     dry.say()
     said = capsys.readouterr().err
-    assert re.search(r"^6 jobs would run: about \d:\d\d\. Nothing was run now\.$", said, re.MULTILINE), said
+    assert "\n6 jobs would run: about 2:05. Nothing was run now.\n" in said, "two prove at once, and then one draws"
     assert "  kernels/matmul/k1.cu changed:\n    checking matmul/k1\n" in said
     assert "  not made yet:\n    checking matmul/k2, matmul/k3, matmul/k4 and 1 more\n" in said
     assert "  made from what these make:\n    making the page\n" in said
@@ -204,8 +206,10 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     kernel = {"study": "matmul", "kernel": "naive"}
     for job, rule in enumerate(("build_kernel", "measure_kernel", "publish_study", *["prove_kernel"] * 5)):
         tell("a job", event="job_info", jobid=job, rule_name=rule, wildcards=kernel if job < 2 else {"study": "matmul"})
-    for done, seconds in ((1, 1.0), (2, 3.0), (3, 6.0), (4, 8.5), (5, 14.0), (6, 110.0)):
+    for done, seconds in ((1, 1.0), (2, 3.0), (3, 6.0), (4, 8.5), (5, 34.0), (6, 39.0), (7, 110.0)):
         now[0] = 100 + seconds
+        if done == 3:  # What none has done before.
+            tell("a job", event="job_info", jobid=8, rule_name="judge")
         tell("finished", event="job_finished", job_id=done - 1)
         tell("a step", event="progress", done=done, total=44)
     ending.say()
@@ -214,10 +218,10 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "a warning",
         "44 jobs",
         "2 of 44 jobs: drawing matmul for 0:03, checking matmul, checking matmul...",
-        "4 of 44 jobs, 0:29 left: checking matmul, checking matmul, checking matmul...",
+        "4 of 44 jobs, under a minute left: judging, checking matmul...",
         # More than a third above what was told: pins the time left that rose by a third each time, 0:08 to 2:32.
-        "5 of 44 jobs: checking matmul for 0:14, checking matmul, checking matmul",
-        "6 of 44 jobs: checking matmul for 1:50, checking matmul",
+        "6 of 44 jobs: checking matmul for 0:39, judging, checking matmul",
+        "7 of 44 jobs: checking matmul for 1:50, judging",
     ]
 
 

@@ -100,6 +100,9 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
 
 
+LAST_WORDS.has = {"cores": CORES} if CORES else {}
+
 # On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.
 if workflow.local_exec and (gpus := gpu_count(PROJECT)):
-    workflow.register_resource("measuring", most_measuring(gpus, CORES or 1))
+    LAST_WORDS.has["measuring"] = most_measuring(gpus, CORES or 1)
+    workflow.register_resource("measuring", LAST_WORDS.has["measuring"])

@@ -8,6 +8,7 @@ another repository's Snakefile, too, where it does not run a module's `onsuccess
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import sys
@@ -25,7 +26,7 @@ from kernelsweep.base.logs import COLUMNS, ONE_LINE, Ending, fitted, in_minutes,
 from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path as path_of
-from kernelsweep.project.time_left import TimeLeft
+from kernelsweep.project.time_left import PlannedJob, TimeLeft, planned_seconds
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
@@ -46,8 +47,9 @@ _NAMED_FILES = 3
 
 _NUMBER = re.compile(r"\d+")
 
-# The first line of progress comes after so many seconds, and the others are so far apart.
-_SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
+# The first line of progress comes after so many seconds, and the others are so far apart; a line is nearer to the last
+# once jobs do what none has done before.
+_SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES, _SECONDS_TO_NEW_PHASE = 2.0, 30.0, 5.0
 _SECONDS_BETWEEN_DRAWINGS = 1.0
 _BAR = 8
 
@@ -86,6 +88,7 @@ class LastWords(logging.Filter):
     starting    is called once Snakemake knows its settings, and before its scheduler reads them
     scheduling  is called once Snakemake's scheduler is made, and before it runs jobs
     help        gives the words of the target `help`
+    has         how much the run has of each resource that is limited, its cores among them
     stopped     the only words of a run that the user has stopped
     """
 
@@ -103,12 +106,15 @@ class LastWords(logging.Filter):
         self.starting: Callable[[], None] = lambda: None
         self.scheduling: Callable[[], None] = lambda: None
         self.help: Callable[[], str] = str
+        self.has: Mapping[str, int] = {}
         self.stopped = ""
         self._known = known
         self._asked = asked
         self._is_quiet = is_quiet
         self._is_dry = is_dry
         self._next_line = 0.0  # until the first job begins
+        self._next_phase = math.inf
+        self._phases: set[str] = set()
         self._done = self._total = 0
         # The jobs that run now, since when, and their logs, by number.
         self._running: dict[int | None, tuple[str, float, str]] = {}
@@ -131,6 +137,7 @@ class LastWords(logging.Filter):
         self._before_jobs: list[str] = []
         self._reasons: dict[tuple[str, str], str] = {}  # by rule and place
         self._planned: dict[str, dict[str, list[str]]] = {}  # by reason and what jobs do, for what they do it
+        self._planned_jobs: list[PlannedJob] = []
 
     def explain(self, rule: str, wildcards: Mapping[str, str], reason: str) -> None:
         """Note why a job runs again: a dry run tells it."""
@@ -221,8 +228,8 @@ class LastWords(logging.Filter):
             yield from () if self._has_error else (f"\n{_NOTHING}\n",)
             return
         count = sum(len(places) for jobs in self._planned.values() for places in jobs.values())
-        left = self._time_left.seconds(0.0)
-        takes = f"about {in_minutes(left)}" if left else "nothing tells how long, since most never ran here"
+        seconds = planned_seconds(self._planned_jobs, self.has, Path(path_of("seconds")))
+        takes = f"about {in_minutes(seconds)}" if seconds else "nothing tells how long, since most never ran here"
         yield f"\n{count} job{'s' * (count > 1)} would run: {takes}. Nothing was run now.\n"
         order = sorted(self._planned.items(), key=lambda item: (item[0] == _AFTER, item[0] == _NEW))
         for reason, jobs in order[:_SHOWN_REASONS]:
@@ -247,8 +254,6 @@ class LastWords(logging.Filter):
             self.starting()
         if event in ("resources_info", "run_info"):
             self.scheduling()
-        if event == "run_info" and self._is_dry():
-            self._plan_time(getattr(record, "stats", {}))
         if event in ("job_finished", "job_error"):
             name, _, _ = self._running.pop(getattr(record, "job_id", job), ("", 0.0, ""))
             self._pages -= event == "job_finished" and name == _doing(_PAGES)
@@ -259,6 +264,9 @@ class LastWords(logging.Filter):
             reason = self._reasons.get((rule, where)) or (_AFTER if all(map(os.path.exists, outputs)) else _NEW)
             if outputs:
                 self._planned.setdefault(reason, {}).setdefault(_doing(rule, where and " "), []).append(where)
+                takes = {"cores": getattr(record, "threads", 1), **dict(getattr(record, "resources", {}).items())}
+                inputs: list[str] = getattr(record, "input", None) or []
+                self._planned_jobs.append(PlannedJob(rule, next(iter(logs), ""), inputs, outputs, takes))
             return
         if event == "job_info":
             self._has_jobs = True
@@ -304,16 +312,16 @@ class LastWords(logging.Filter):
         if self._next_line == 0.0 and self._is_quiet and not self._is_dry():
             self._next_line = now + _SECONDS_TO_FIRST_LINE
             threading.Thread(target=self._watch, daemon=True).start()
+        if (phase := _doing(rule, " ")) not in self._phases:
+            self._phases.add(phase)
+            self._next_line = min(self._next_line, self._next_phase)
 
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
         """Log how many jobs there are, instead of Snakemake's table."""
-        self._plan_time(stats)
-        self._pages, self._total = stats.get(_PAGES, 0), stats.get("total", 0)
-        logging.getLogger(self._logger).info(f"{self._total} jobs", extra=OURS)
-
-    def _plan_time(self, stats: Mapping[str, int]) -> None:
         jobs = {rule: count for rule, count in stats.items() if rule != "total"}
         self._time_left.plan(jobs, Path(path_of("seconds")))
+        self._pages, self._total = stats.get(_PAGES, 0), stats.get("total", 0)
+        logging.getLogger(self._logger).info(f"{self._total} jobs", extra=OURS)
 
     def _watch(self) -> None:
         """Show the progress also while no job ends."""
@@ -331,27 +339,23 @@ class LastWords(logging.Filter):
         if now < self._next_line or not self._running:
             return
         self._next_line = now + (_SECONDS_BETWEEN_DRAWINGS if self._draws else _SECONDS_BETWEEN_LINES)
-        running, left = list(self._running.values()), self._time_left.seconds(now)  # Another thread may change it.
-        jobs = [(name, since) for name, since, _ in running]
+        self._next_phase = now + _SECONDS_TO_NEW_PHASE
+        running, left = list(self._running.values()), self._time_left.in_words(now)  # Another thread may change it.
         if self._draws:
             share = self._done / max(1, self._total)
             bar = "█" * round(_BAR * share) + "─" * (_BAR - round(_BAR * share))
-            parts = [
-                f"{share:.0%}",
-                f"{self._done}/{self._total}",
-                *([f"{in_minutes(left)} left"] if left and left >= 1 else []),
-                "",
-            ]
+            parts = [f"{share:.0%}", f"{self._done}/{self._total}", *([left] if left else []), ""]
             doing = dict.fromkeys(read_line(log) or name for name, _, log in running)
             self._draw(_joined(f"▕{bar}▏ {' · '.join(parts)}", doing, " · ", get_terminal_size().columns - 1))
             return
-        line = f"{self._done} of {self._total} jobs"
-        if left is not None:
-            line += f", {in_minutes(left)} left"
-        elif self._done:
-            (longest, since), *shorter = sorted(jobs, key=lambda job: job[1])
-            jobs = [(f"{longest} for {in_minutes(now - since)}", since), *shorter]
-        line = _joined(f"{line}: ", [name for name, _ in jobs], ", ", COLUMNS)
+        (longest, since, _), *shorter = sorted(running, key=lambda job: job[1])
+        if not left and self._done:
+            longest += f" for {in_minutes(now - since)}"
+        # The newest, which may do what none did before.
+        names = [name for name, *_ in reversed(shorter)]
+        names = [*names, longest] if left else [longest, *names]
+        head = f"{self._done} of {self._total} jobs{f', {left}' if left else ''}: "
+        line = _joined(head, names, ", ", COLUMNS)
         logging.getLogger(self._logger).info(line, extra=OURS)
 
     def _draw(self, line: str) -> None:
