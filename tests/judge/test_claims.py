@@ -243,6 +243,9 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     (marks,) = (marks for marks in axes.collections if not isinstance(marks, LineCollection))
     assert len({*map(tuple, marks.get_offsets().tolist())}) == len(picture.rows), "none lies on another"
     assert picture.rows["count"].sum() == len(numbers), "equal ones share a mark"
+    # On paper, each claim that doesn't hold has its kernel's name.
+    names = {label.get_text() for label in axes.get_yticklabels()}
+    assert {"holds", "unrolled ×4", "unrolled_warps ×8: barrier stall", "staged_any_block"} <= names
     # What holds is on its bar, which is what the claim allows, and nothing else is within one; in rounded numbers.
     of = picture.rows.set_index("verdict")
     assert ((of["least"] <= of["low"]) & (of["high"] <= of["most"]))["holds"].all()

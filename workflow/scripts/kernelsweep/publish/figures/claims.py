@@ -14,15 +14,17 @@ from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZ
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
-from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, Margins, panels
+from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, Margins, is_narrow, panels, size_in
 from kernelsweep.publish.drawing.rows import FOOT_IN, HEAD_IN, add_legend, legend_in
 from kernelsweep.publish.drawing.series import scale_log
+from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures.claim_rows import claim_rows, has_number
 from kernelsweep.results import each_row
 
-# The heights of a row and of its bar, the room beside the panel, and a mark's size.
+# The heights of a row without a name and of a bar, the room beside the panel, and a mark's size.
 ROW_IN, BAR_PT, SIDE_IN, MARK_PT = 0.06, 2.6, 0.08, 3.6
+ALLOWED = "what the claim allows"
 COLOURS = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, SOME_SIZES: palette.OCHRE, NOT_DECIDABLE: palette.GREY}
 MARKS = {HOLDS: "o", FAILS: "X", SOME_SIZES: "D", NOT_DECIDABLE: "s"}
 
@@ -41,12 +43,14 @@ def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
 
 @style.styled
 def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: float = TWO_COLUMNS) -> Drawing:
-    """The figure of those rows of claims.csv that have a published and a measured number. Equal ones share a row."""
-    rows, words = claim_rows(claims), [*COLOURS, "what the claim allows"]
-    rows["room"] = (ROW_IN + style.LINE_IN * (rows["count"] > 1)) / 2
-    rows["place"] = (2 * rows["room"] + (HEAD_IN + ROW_IN) * (rows["head"] != "")).cumsum() - rows["room"]
-    end = rows["place"].max() + ROW_IN
-    margins = Margins(SIDE_IN, SIDE_IN, FOOT_IN, legend_in(width, words))
+    """The figure of those rows of claims.csv that have a published and a measured number; if narrow, without names."""
+    rows, words, has_names = claim_rows(claims), [*COLOURS, ALLOWED], not is_narrow(width)
+    row_in = style.LINE_IN if has_names else ROW_IN
+    is_new = (rows["head"] != "") | (rows["verdict"] != HOLDS)
+    rows["place"] = (row_in * is_new + (HEAD_IN + ROW_IN) * (rows["head"] != "")).cumsum() - row_in / 2
+    end = rows["place"].max() + row_in
+    side_in = SIDE_IN + (text_in(*rows["name"]) if has_names else 0)
+    margins = Margins(side_in, SIDE_IN, FOOT_IN, legend_in(width, words))
     figure, (axes,) = panels(width, end + margins.bottom + margins.top, 1, 1, margins)
     axes.spines["left"].set_visible(False)
     look: Any = {"hue": "verdict", "palette": COLOURS, "hue_order": COLOURS, "style_order": COLOURS, "markers": MARKS}
@@ -55,7 +59,10 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     )
     axes.hlines(rows["place"], rows["low"], rows["high"], colors=[*rows["verdict"].map(COLOURS)], linewidth=0.7)
     scale_log(axes)
-    axes.set(ylim=(end, 0), yticks=[], xlim=axes.get_xlim())
+    named = rows[is_new & has_names]
+    axes.set(ylim=(end, 0), xlim=axes.get_xlim())
+    axes.set_yticks(named["place"], named["name"])
+    axes.tick_params(axis="y", length=0)
     axes.set(xlabel="measured over published number (logarithmic)", ylabel="")
     bar: Any = {"color": palette.LEADER_GREY, "zorder": 0.8}
     bars = axes.hlines(rows["place"], rows["least"].clip(lower=1e-9), rows["most"], linewidth=BAR_PT, **bar)
@@ -64,17 +71,23 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     axes.axvline(1, color=palette.GREY, linewidth=0.6, zorder=0.9)
     at: Any = {"va": "center", "transform": axes.get_yaxis_transform()}
     at |= {"bbox": {"facecolor": palette.WHITE, "edgecolor": "none", "pad": 0.5}}
-    for row in rows.to_dict("records"):
-        above = row["place"] - row["room"] - HEAD_IN / 2
-        axes.text(0, above, row["head"], ha="left", **at)
+    left = (SIDE_IN - side_in) / size_in(axes)[0]
+    for row in rows[rows["head"] != ""].to_dict("records"):
+        above = row["place"] - row_in / 2 - HEAD_IN / 2
+        axes.text(left, above, row["head"], ha="left", weight="bold", **at)
         axes.text(1, above, row["holds"], ha="right", **at)
-        text = f"{row['count']} claims" * (row["count"] > 1)
-        axes.annotate(text, (row["most"], row["place"]), (3, 0), textcoords="offset points", va="center")
     add_legend(axes, [*axes.get_legend_handles_labels()[0], Patch(**bar)], words)
     held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
     message = f"{sum(row['verdict'] == HOLDS for row in claims)} of {len(claims)} claims hold here;"
     message += f" of the {rows['count'].sum()} that give a number, and no bound, {held}."
-    caption = f"{device['name']}. A mark is a claim that gives a number, and no bound; beside marks: how many equal"
-    caption += " claims they stand for. 1 is as published. Grey: the width that we give a claim; its source gives none."
-    caption += " Lines: 95% intervals, or what counters differ by from run to run. On the page, marks lead to claims."
+    caption = (
+        f"{device['name']}. A mark is a claim that gives a number, and no bound. Those of a source that hold share"
+    )
+    caption += (
+        " its first row; each other row is of a claim on the named kernel's speedup, or on what follows its name."
+    )
+    caption += (
+        f" 1 is as published. Grey: {ALLOWED}; we chose the width, as no source gives one. Lines: 95% intervals, or"
+    )
+    caption += " what counters differ by from run to run. On the page, marks lead to claims."
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)
