@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy
@@ -24,7 +25,7 @@ NO_VALUE = "–"
 # The scale: its height, its place above the figure's lower edge, its part of the figure's width, the room per tick,
 # that of a mark beside its words, beside these, and on the left in a narrow figure.
 THICK_IN, ABOVE_IN, BAR_PART, TICK_IN, KEY_IN, RIGHT_IN, LEFT_IN = 0.08, 0.31, 0.4, 0.36, 0.55, 0.12, 0.15
-LEAST_SPAN, FROM_WHOLE = 0.2, 100
+LEAST_SPAN, FROM_WHOLE, SCALE_STEPS = 0.1, 100, 5
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
 OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
 
@@ -33,11 +34,16 @@ def map_scale(shades: pandas.Series[float]) -> ScalarMappable:
     """The colours of numbers that are high where it is fast.
 
     From zero, so that half the best number has half its colour. If all would be dark, they are the darker half of a
-    shorter scale. It spans at least LEAST_SPAN of the best, so that noise stays one colour. As in explorer.js.
+    shorter scale. It spans at least LEAST_SPAN of the best, so that noise stays nearly one colour. Its ends are round.
+    As in explorer.js.
     """
     least, best = shades.min(), shades.max()
     start = max(0.0, min(2 * least - best, (1 - LEAST_SPAN) * best))
-    colours = ScalarMappable(Normalize(start, best), ListedColormap([light for light, _ in palette.map_colours()]))
+    part = (best - start) / SCALE_STEPS
+    power = 10.0 ** floor(log10(part)) if part > 0 else 1.0
+    step = power * next((digit for digit, most in ((1, 2**0.5), (2, 10**0.5), (5, 50**0.5)) if part < most * power), 10)
+    ends = Normalize(floor(start / step) * step, ceil(best / step) * step)
+    colours = ScalarMappable(ends, ListedColormap([light for light, _ in palette.map_colours()]))
     colours.set_array(shades)
     return colours
 
@@ -89,7 +95,7 @@ def name_axes(figure: Figure, across: str, down: str, side_in: float, above_in: 
     above_in  of the title of the axis across, above the figure's lower edge
     """
     width, height = figure.get_size_inches()
-    down = down if text_in(down) < height - foot_in else down.partition(" (")[0]
+    down = down if text_in(down) < height - above_in else down.partition(" (")[0]
     figure.supxlabel(across, x=(1 + side_in / width) / 2, y=above_in / height, size=TEXT_PT)
     # Where panels are low, their title reaches below them.
     middle = min((height + foot_in) / 2, height - text_in(down) / 2 - 0.02)
@@ -104,8 +110,7 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     wide_in = min(BAR_PART * width, room_in - left_in)
     axes = figure.add_axes((left_in / width, ABOVE_IN / height, wide_in / width, THICK_IN / height))
     bar = figure.colorbar(colours, cax=axes, orientation="horizontal")
-    low, high = numpy.nanmin(numpy.asarray(colours.get_array())), colours.get_clim()[1]
-    axes.set_xlim(low, high)
+    low, high = colours.get_clim()
     most = wide_in / TICK_IN
     inner = MaxNLocator(int(most), steps=[1, 2, 5, 10]).tick_values(low, high)
     ticks = [low, *(tick for tick in inner if min(tick - low, high - tick) >= (high - low) / most), high]
@@ -119,14 +124,14 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     figure.legend(handles=handles, loc="upper right", bbox_to_anchor=at, **look)
 
 
-def marks_of(cells: pandas.DataFrame) -> dict[str, Any]:
+def marks_of(cells: pandas.DataFrame, is_sparse: bool) -> dict[str, Any]:
     """What the marks of some cells mean, with their looks.
 
-    cells  a row for each, as draw_cells() takes them, with its `panel`
+    cells      a row for each, as draw_cells() takes them
+    is_sparse  whether some places have none
     """
     blank = {*cells.loc[cells["shown"].isna(), "status"]}
-    every = cells["panel"].nunique() * cells["across"].nunique() * cells["down"].nunique()
     marks: dict[str, Any] = {"the fastest and its ties": OUTLINED}
     marks |= {status_key(sorted(blank - {"ok"})): {"hatch": "/////", **HATCHED}} if blank - {"ok"} else {}
     marks |= {f"{NO_VALUE} not known": HATCHED} if "ok" in blank else {}
-    return marks | ({"not in the sweep": {"color": palette.NOT_SWEPT}} if len(cells) < every else {})
+    return marks | ({"not in the sweep": {"color": palette.NOT_SWEPT}} if is_sparse else {})
