@@ -21,9 +21,9 @@
   const NARROW = 520;
   // A longer value has a line of a narrow page for itself.
   const SHORT = 6;
-  // Every point: the most between two kernels', the part of a value's room that these take, and the least one with lines
-  // between values.
-  const BESIDE = 7, OF_ROOM = 0.65, LEAST_ROOM = 20;
+  // Every point: the part of a value's room that kernels take, the least room of a kernel, so that a wider chart scrolls,
+  // but not to more than so many screens; and the least room of a value with lines between these.
+  const OF_ROOM = 0.85, LEAST_BAND = 9, MOST_SCREENS = 6, LEAST_ROOM = 20, DOT = 4;
   // An axis of more values is no map's first choice of those that say how a kernel is launched.
   const MOST_CELLS = 16;
   // A map's key: its width, and the room of its numbers.
@@ -33,7 +33,7 @@
   const GAIN = "gain", BEST_SHARE = "best_share", SHARE = "peak_fraction";
 
   const section = document.getElementById("explorer");
-  const [controls, kernelList, chart, tip, count, details] = [".controls", ".kernels", ".chart", ".tip", ".count", ".details"]
+  const [controls, kernelList, chart, tip, count, key, details] = [".controls", ".kernels", ".chart", ".tip", ".count", ".names", ".details"]
     .map((name) => section.querySelector(name));
   const packed = Uint8Array.from(atob(document.getElementById("points").textContent), (letter) => letter.charCodeAt(0));
   const studies = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
@@ -51,6 +51,11 @@
   const symbol = (kernel, size) => {
     const place = [...new Set([...study.usual, ...study.kernels])].indexOf(study.kernels[kernel]);
     return d3.symbol().type(d3.symbols[place % d3.symbols.length]).size(size)();
+  };
+  const icon = (kernel) => {
+    const svg = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
+    svg.append("path").attr("transform", "translate(8,8)").attr("d", symbol(kernel, 60)).attr("fill", colour(kernel));
+    return svg.node();
   };
   const axisNamed = (name) =>
     name === KERNEL ? { name, title: KERNEL, values: study.kernels, labels: study.names, numbers: study.kernels.map(() => null) }
@@ -160,9 +165,7 @@
     const chosen = view.kernels.split(",");
     const boxes = study.kernels.map((kernel, place) => {
       const box = create("input", { type: "checkbox", value: kernel, checked: chosen.includes(kernel), onchange: choose });
-      const mark = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
-      mark.append("path").attr("transform", "translate(8,8)").attr("d", symbol(place, 60)).attr("fill", colour(place));
-      const label = create("label", {}, box, mark.node(), create("span", {}, ...`${study.names[place]}${study.undefined.includes(kernel) ? " †" : ""}`.split(/(?<=_)/).flatMap((part) => [part, create("wbr")])));
+      const label = create("label", {}, box, icon(place), create("span", {}, ...`${study.names[place]}${study.undefined.includes(kernel) ? " †" : ""}`.split(/(?<=_)/).flatMap((part) => [part, create("wbr")])));
       label.onpointerenter = () => emphasise(place);
       label.onpointerleave = () => emphasise(null);
       return label;
@@ -281,8 +284,7 @@
     return [0, view.show === SHARE ? Math.max(high, 100) : high * HEADROOM];
   }
 
-  function canvas(left, label) {
-    const width = chart.clientWidth;
+  function canvas(left, label, width = chart.clientWidth) {
     const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", HEIGHT).attr("viewBox", `0 0 ${width} ${HEIGHT}`)
       .attr("tabindex", 0).attr("role", "img").attr("aria-label", label);
     svg.append("text").attr("class", "title").attr("x", (left + width) / 2).attr("y", HEIGHT - 6).attr("text-anchor", "middle").text(axisNamed(view.over).title);
@@ -294,17 +296,21 @@
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
-    const ofMap = ` Number${view.show === "time_us" ? "" : " and colour"} of a cell: ${titleOf(view.show)}, of the fastest of its points.${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
+    const ofMap = ` Number${view.show === "time_us" ? "" : " and colour"} of a cell: ${titleOf(view.show)}, of the fastest of its points.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""}${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
     const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
     const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
     const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
     const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
+    const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other." : "";
     const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, the GPU's clock was held back.` : "";
     count.textContent = points.length
-      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${empty}${throttled}${undrawn}`
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${spread}${empty}${throttled}${undrawn}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
+    // In a narrow chart, marks have no room for names.
+    key.replaceChildren(...(view.view !== MAP && isNarrow() ? [...new Set(points.map((point) => study.kernel[point]))].sort(d3.ascending) : [])
+      .map((kernel) => create("span", {}, icon(kernel), study.names[kernel])));
     section.dataset.ready = performance.now();
   }
 
@@ -318,7 +324,7 @@
   }));
 
   // Names at the lines' ends, moved apart around their middle, with a line to an end at the last value that is not beside
-  // its name. Of a narrow chart, the list of kernels is the key.
+  // its name; of every point, at a kernel's best at the last value, with its symbol.
   function endLabels({ svg, right }, marks, texts) {
     if (isNarrow()) return;
     const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
@@ -326,7 +332,7 @@
       return { kernel, at };
     });
     ends.sort((a, b) => a.at.y - b.at.y);
-    const x = right - 6, last = Math.max(...ends.map((end) => end.at.x)), piles = [];
+    const placeAt = (end) => placeOf(view.over, end.at.point), x = right + 4, last = Math.max(...ends.map(placeAt)), piles = [];
     const piled = (pile) => {
       const high = LABEL_HEIGHT * (pile.length - 1), top = pile.reduce((sum, end) => sum + end.at.y, 0) / pile.length - high / 2;
       return Object.assign(pile, { top: Math.max(MARGIN.top, Math.min(top, HEIGHT - MARGIN.bottom - high)) });
@@ -338,9 +344,11 @@
     }
     for (const pile of piles) pile.forEach((end, place) => { end.y = pile.top + LABEL_HEIGHT * place; });
     const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
-    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
+    const isDotted = view.view === POINTS;
+    if (isDotted) names.append("path").attr("transform", (end) => `translate(${x + 4},${end.y})`).attr("d", (end) => symbol(end.kernel, 40)).style("fill", (end) => colour(end.kernel));
+    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x + 12 * isDotted).attr("y", (end) => end.y + 4)
       .style("fill", (end) => colour(end.kernel)).text((end) => texts.get(end.kernel));
-    names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && end.at.x === last).append("path").attr("class", "leader")
+    names.filter((end) => !isDotted && Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && placeAt(end) === last).append("path").attr("class", "leader")
       .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
   }
 
@@ -348,15 +356,16 @@
     const axis = axisNamed(view.over), [values, endsOf] = shownValues();
     const known = points.filter((point) => values[point] !== null);
     const shown = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
-    const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
-    if (!shown.length) return [];
     const isDotted = view.view === POINTS;
-    const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
+    const [places, kernels] = [(point) => placeOf(view.over, point), (point) => study.kernel[point]].map((of) => [...new Set(shown.map(of))].sort(d3.ascending));
+    const scrolled = chart.scrollWidth > chart.clientWidth ? chart.scrollLeft : MOST_SCREENS * chart.clientWidth;
+    const least = isDotted ? Math.min(MARGIN.left + MARGIN.right + places.length * kernels.length * LEAST_BAND / OF_ROOM, MOST_SCREENS * chart.clientWidth) : 0;
+    const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label, Math.max(chart.clientWidth, least)), { svg } = area;
+    if (!shown.length) return [];
     const names = endNames(shown, places.at(-1));
-    if (!isDotted && !isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)));
+    if (!isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)) + 12 * isDotted);
     // Every point: a kernel's stand beside the others', and those of a size apart from the next one's.
-    const kernels = [...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending);
-    const wide = (area.right - area.left) / places.length, apart = Math.min(BESIDE, OF_ROOM * wide / kernels.length);
+    const wide = (area.right - area.left) / places.length, apart = OF_ROOM * wide / kernels.length;
     const beside = (kernel) => (isDotted ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = isDotted ? 0 : 16;
     const x = scaleOf(axis, places, [area.left + room, area.right - room]), joined = scaled(axis, places)?.joined ?? [];
     let [low, high] = [Infinity, -Infinity];
@@ -367,8 +376,8 @@
     const isLog = isLogarithmic(low, high);
     const y = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain(limits(low, high)).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
-    svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
-    svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
+    const grid = svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
+    const title = svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
     if (view.show === SHARE || view.show === GAIN) {
       const limit = y(view.show === SHARE ? 100 : 1);
       svg.append("path").attr("class", "limit").attr("d", `M${area.left},${limit}H${area.right}`);
@@ -379,12 +388,13 @@
     }
     labels(area, axis, places, x, false);
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + beside(study.kernel[point]), y: y(values[point]) }));
+    if (isDotted) spread(marks, apart);
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
       if (isDotted) {
         // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
         const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}`)), id = `dot-${kernel}`;
-        group.append("marker").attr("id", id).attr("markerUnits", "userSpaceOnUse").attr("overflow", "visible").append("path").attr("d", symbol(kernel, isNarrow() ? 9 : 18)).attr("stroke", "none");
+        group.append("marker").attr("id", id).attr("markerUnits", "userSpaceOnUse").attr("overflow", "visible").append("path").attr("d", symbol(kernel, isNarrow() ? 9 : 13)).attr("stroke", "none");
         const path = group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
         for (const place of ["start", "mid", "end"]) path.attr(`marker-${place}`, `url(#${id})`);
         continue;
@@ -403,9 +413,33 @@
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
-    if (!isDotted) endLabels(area, marks, names);
+    const fastest = new Set(best(shown, (point) => [study.kernel[point], placeOf(view.over, point)]));
+    endLabels(area, marks.filter(({ point }) => fastest.has(point)), names);
+    // The axis and the titles stay while the chart scrolls.
+    const stay = svg.append("g").attr("class", "stay");
+    chart.onscroll = () => stay.attr("transform", `translate(${chart.scrollLeft},0)`);
+    if (least > chart.clientWidth) {
+      stay.append("rect").attr("width", area.left).attr("height", HEIGHT);
+      for (const part of [grid, title]) stay.node().append(part.node().cloneNode(true));
+      stay.selectAll("line, path").remove();
+      stay.append(() => svg.select(".title").attr("x", (area.left + chart.clientWidth) / 2).node());
+      chart.scrollLeft = scrolled;
+    }
     listen(svg, marks, () => NEAR);
     return marks;
+  }
+
+  // A kernel's marks at a value, side by side where they would cover each other, in a room as wide as `band`.
+  function spread(marks, band) {
+    const columns = Math.max(1, Math.floor(band / DOT));
+    for (const [, together] of d3.group(marks, (mark) => mark.x)) {
+      const last = Array(columns).fill(-Infinity);
+      for (const mark of together.sort((a, b) => a.y - b.y)) {
+        const free = last.findIndex((y) => y <= mark.y - DOT), column = free < 0 ? last.indexOf(Math.min(...last)) : free;
+        last[column] = mark.y;
+        mark.x += DOT * (column % 2 ? (column + 1) / 2 : -column / 2);
+      }
+    }
   }
 
   function drawMap(points, label) {
@@ -419,9 +453,11 @@
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top + LABEL_HEIGHT, HEIGHT - MARGIN.bottom])];
     // As in the figures' maps: one number has one colour, on a scale from zero, or a shorter one of numbers near the best.
+    // Its ends are round.
     const [least, most] = d3.extent(shown, (point) => values[point]), isTime = view.show === "time_us";
-    area.start = Math.max(0, Math.min(2 * least / most - 1, 0.8));
-    const shade = (value) => ((isTime ? least / value : value / most) - area.start) / (1 - area.start);
+    const [low, high] = isTime ? [100 * least / most, 100] : [least, most];
+    const ends = d3.scaleLinear().domain([Math.max(0, Math.min(2 * low - high, 0.9 * high)), high]).nice(5).domain();
+    const shade = (value) => ((isTime ? 100 * least / value : value) - ends[0]) / (ends[1] - ends[0]);
     const fill = (point) => (values[point] === null ? "none" : shadeAt(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     // A long name on several lines, or else cut.
@@ -456,25 +492,25 @@
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
-    if (least !== undefined) drawKey(area, isTime ? [100, BEST_SHARE, number] : [most, view.show, digits]);
+    if (least !== undefined) drawKey(area, ends, isTime ? BEST_SHARE : view.show);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
-    return marks;
+    return Object.assign(marks, { start: ends[0] });
   }
 
-  // A map's colours beside it, or below a narrow one, with the best number and round ones.
-  function drawKey(area, [most, name, digits]) {
+  // A map's colours beside it, or below a narrow one, with round numbers.
+  function drawKey(area, limits, name) {
     const isBelow = isNarrow(), left = area.right + 10, top = HEIGHT + LABEL_HEIGHT, low = top + KEY + LABEL_HEIGHT;
     const ends = isBelow ? [area.left, area.right - KEY] : [HEIGHT - MARGIN.bottom, MARGIN.top + LABEL_HEIGHT];
-    const at = d3.scaleLinear().domain([area.start * most, most]).range(ends), part = (ends[1] - ends[0]) / SHADES.length;
+    const at = d3.scaleLinear().domain(limits).range(ends), part = (ends[1] - ends[0]) / SHADES.length;
     const key = area.svg.append("g").attr("class", "shades"), first = (place) => ends[0] + place * part;
     if (isBelow) area.svg.attr("height", low + 24).attr("viewBox", `0 0 ${chart.clientWidth} ${low + 24}`);
     key.selectAll("path").data(SHADES).enter().append("path").attr("stroke", String).attr("stroke-width", KEY)
       .attr("d", (_, place) => (isBelow ? `M${first(place)},${top}h${part + 0.5}` : `M${left + KEY / 2},${first(place)}v${part - 0.5}`));
-    const apart = [most, area.start * most], least = (isBelow ? 4 : 2) * LABEL_HEIGHT;
+    const apart = [...limits], least = (isBelow ? 4 : 2) * LABEL_HEIGHT;
     for (const value of d3.ticks(...at.domain(), 5)) if (apart.every((other) => Math.abs(at(value) - at(other)) >= least)) apart.push(value);
     key.selectAll("text").data(apart).enter().append("text").attr("text-anchor", isBelow ? "middle" : "start")
       .attr("x", (value) => (isBelow ? at(value) : left + KEY + 4)).attr("y", (value) => (isBelow ? low - 6 : at(value) + 4))
-      .text((value, place) => (place ? number : digits)(value));
+      .text(number);
     key.append("text").attr("class", "title").attr("x", isBelow ? area.right : left + KEY + KEY_TEXT).attr("y", isBelow ? low + 12 : MARGIN.top)
       .attr("text-anchor", "end").text(titleOf(name));
   }
@@ -536,11 +572,11 @@
     tip.replaceChildren(create("strong", { textContent: study.names[study.kernel[mark.point]] }), factList(mark.point));
     tip.hidden = false;
     // Of the places beside the mark, and the corners, the first that covers the fewest marks.
-    const [most, lowest] = [chart.clientWidth - tip.offsetWidth, HEIGHT - tip.offsetHeight];
+    const [most, lowest, scrolled] = [chart.clientWidth - tip.offsetWidth, HEIGHT - tip.offsetHeight, chart.scrollLeft];
     const around = (at, size) => [at + 16, at - size - 16];
-    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]]
+    const places = [[around(mark.x - scrolled, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]]
       .flatMap(([lefts, tops]) => lefts.flatMap((left) => tops.map((top) => [Math.max(0, Math.min(left, most)), Math.max(0, Math.min(top, lowest))])));
-    const covered = ([left, top]) => drawn.filter(({ x, y }) => x > left - 8 && x < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
+    const covered = ([left, top]) => drawn.filter(({ x, y }) => x - scrolled > left - 8 && x - scrolled < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
     const [left, top] = places.sort((a, b) => covered(a) - covered(b))[0];
     tip.style.left = `${left}px`;
     tip.style.top = `${top}px`;
@@ -565,6 +601,7 @@
       for (const property of LOOK) element.style[property] = look[property];
     });
     copy.querySelector(".ring")?.remove();
+    copy.querySelector(".stay")?.removeAttribute("transform");
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.style.background = getComputedStyle(document.body).backgroundColor;
     return new XMLSerializer().serializeToString(copy);
