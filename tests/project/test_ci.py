@@ -79,7 +79,7 @@ def test_the_action_annotates_the_lines_of_mistakes(repository: Path, tmp_path: 
     status, output = run_action(repository, inputs, tmp_path)
     # Pins: one mistake in a study's file hid those in the kernels of all studies.
     line, of_study = re.findall("^::error .*", output, re.MULTILINE)
-    assert status == 1 and of_study.startswith("::error file=gpu/config/studies/languages.yaml,line=1,title=mistake::")
+    assert status == 1 and of_study.startswith("::error file=gpu/config/studies/languages.yaml,line=6,title=mistake::")
     assert line.startswith("::error file=gpu/kernels/axpy/axpy.cu,line=5,title=out of bounds::axpy/axpy: ")
     assert "reads x[4]" in line and line.endswith("(6 points)")
     summary = (tmp_path / "summary.md").read_text()

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from kernelsweep.base.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
-from kernelsweep.study.settings import read_yaml
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
@@ -171,8 +170,10 @@ KEYS = [
 @cache
 def contents(project: Path) -> dict[str, Any]:
     """The configuration, with metrics.yaml, and the study."""
-    metrics = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
-    return {CONFIG: {**metrics, **read_yaml(project / CONFIG, CONFIG)}, STUDY: read_yaml(project / STUDY, STUDY)}
+    metrics, config, study = (
+        yaml.safe_load((project / one).read_text()) for one in ("config/metrics.yaml", CONFIG, STUDY)
+    )
+    return {CONFIG: {**metrics, **config}, STUDY: study}
 
 
 @generated

@@ -87,7 +87,8 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     assert re.search(changed, last_words)
     assert re.search(r"warp_shuffle/shuffle: does not compile \(kernels/warp_shuffle/shuffle.cu:\d+\)\n", last_words)
     assert "Exception" not in run.stdout
-    told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
+    line = study[: study.index("launches:")].count("\n") + 1
+    told = f"config/studies/misspelt.yaml:{line}: unknown key 'launch' under kernels.0; did you mean 'launches'?"
     first, _, last = run.stdout.partition("Job stats:")
     assert told in first and told in last and "Left out for these mistakes: 1 of 4 studies." in first
     assert last.count("name 'unknown' is not defined") == 1, last

@@ -28,9 +28,6 @@ if getattr(workflow.modifier.path_modifier, "prefix", None):
 
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config.values())
-if workflow.is_main_process and (mistakes := PROJECT.mistakes):
-    count = f"{len(mistakes)} of {len(mistakes) + len(PROJECT.studies)} studies"
-    logger.error("\n".join(["", *mistakes.values(), f"Left out for these mistakes: {count}.", ""]), extra=OURS)
 
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     for_users(hold_results)(Path(RESULTS))

@@ -83,6 +83,17 @@ def go_on():
     has_several = not is_one and len(PROJECT.config.studies) + len(PROJECT.left_out) > 1
     workflow.execution_settings.keep_going |= bool(PROJECT.grading) or has_several
     workflow.dag_settings.force_incomplete = True  # --rerun-incomplete, also where no profile says so
+    if workflow.is_main_process and (mistakes := PROJECT.mistakes):
+        tell_mistakes(mistakes, asked)
+
+
+def tell_mistakes(mistakes, asked):
+    """Say for which mistakes studies are left out. Where no other is asked for, a run's last words do, or end a dry run."""
+    if not {*asked} or not {*asked} <= {*mistakes}:
+        count = f"{len(mistakes)} of {len(mistakes) + len(PROJECT.studies)} studies"
+        logger.error("\n".join(["", *mistakes.values(), f"Left out for these mistakes: {count}.", ""]), extra=OURS)
+    elif workflow.output_settings.dryrun:
+        refuse("\n".join(mistakes[study] for study in asked))
 
 
 LAST_WORDS.starting = go_on

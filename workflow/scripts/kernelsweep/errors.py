@@ -99,7 +99,7 @@ def check_known(value: object, known: Iterable[object], subject: str, these: str
     subject  begins the sentence, which the value follows: "own.yaml: reference has"
     these    what the known ones are
     """
-    allowed = list(known)
+    allowed = list(dict.fromkeys(known))
     if value not in allowed:
         guess = nearest(str(value), map(str, allowed)) or ";"
         raise UserError(f"{subject} {shown_value(value)}{guess} {these}: {', '.join(map(str, allowed)) or 'none'}.")

@@ -12,7 +12,7 @@ from kernelsweep.base.logs import logged
 from kernelsweep.base.running import in_child
 from kernelsweep.device.arguments import check_arguments
 from kernelsweep.study.point import Point
-from kernelsweep.study.settings import Rival
+from kernelsweep.study.settings import Rival, YamlFile, read_yaml
 from kernelsweep.study.study import kernel_of_job
 from kernelsweep.sweep.baselines.libraries import as_kernel
 
@@ -21,7 +21,9 @@ def found_doubts() -> str:
     """The doubts about the check, one a line."""
     doubts = {}
     for each in plan.kernels:
-        kernel, point, file = kernel_of_job(**each["kernel"]), Point(each["point"]), each["kernel"]["study_file"]
+        name = each["kernel"]["study_file"]
+        file = YamlFile(name, read_yaml(Path(name), name))
+        kernel, point = kernel_of_job(**each["kernel"] | {"study_file": file}), Point(each["point"])
         check_arguments(kernel, point, plan.seed, file)
         data = kernel.problem.data_of(point)
         if data not in doubts:

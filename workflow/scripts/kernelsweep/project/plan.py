@@ -56,7 +56,7 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
         "named": source.problem.named,
         "settings": of_study.entry(kernel).values(),
         "cxx": of_study.settings.cxx,
-        "study_file": of_study.file,
+        "study_file": str(of_study.file),
     }
 
 
@@ -448,7 +448,7 @@ def page(project: Project, scope: str) -> plans.PagePlan:
                 **explored,
                 **_settings(project, study, "description"),
                 "figures": drawn_figures(project.studies[study], kind_of(platform).has_clock),
-                "file": project.studies[study].file,
+                "file": str(project.studies[study].file),
                 "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
             }
             for study, explored in _explored_studies(project, scope).items()

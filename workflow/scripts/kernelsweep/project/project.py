@@ -205,7 +205,7 @@ def load_study(name: str, root: Path) -> Study:
     """A study, checked by every stage. Raises UserError as load_project."""
     study = read_study(name, root)
     for entry in (study.settings, *study.settings.kernels, *study.settings.further):
-        check_names(entry.platforms, study.file)
+        check_names(entry.platforms, study.file.line("platforms"))
     check_baselines(study)
     check_claims(study.settings, study.kernels, study.file)
     check_figures(study)
@@ -219,12 +219,14 @@ def check_published_file(config: Config, study: Study, root: Path) -> None:
         published, axes = read_published(name, root / PUBLISHED), [*study.settings.kinds, GRID_SIZE]
         check_published(published, study.kernels, axes, config.metrics, f"{root / PUBLISHED}/{name}")
     except UserError as error:
-        raise UserError(f"{study.file}: {error}") from error
+        raise UserError(f"{study.file.line('published')}: {error}") from error
 
 
 def check_metrics(config: Config, study: Study) -> None:
     """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
     check_metric_names(config.profiling.metrics, config.metrics, f"{CONFIG_FILE}: profiling")
-    check_metric_names(study.settings.metrics, config.metrics, study.file)
+    check_metric_names(study.settings.metrics, config.metrics, study.file.line("metrics"))
     for number, claim in enumerate(study.settings.claims if study.settings.steps else ()):
-        check_known(claim.quantity, [SPEEDUP, OUTPUT, *config.metrics], f"{study.file}: claims.{number}.quantity is")
+        check_known(
+            claim.quantity, [SPEEDUP, OUTPUT, *config.metrics], f"{study.file.at(f'claims.{number}.quantity')} is"
+        )

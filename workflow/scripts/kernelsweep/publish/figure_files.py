@@ -74,14 +74,15 @@ def check_figures(study: Study) -> None:
     """Raise UserError if a study names a figure, an axis, a quantity or a labelled kernel that doesn't exist."""
     for key in ("labels", "colours"):
         for name in getattr(study.settings, key):
-            check_known(name, study.kernels, f"{study.file}: {key} names")
+            check_known(name, study.kernels, f"{study.file.line(f'{key}.{name}')}: {key} names")
     for number, (name, chosen) in enumerate(study.settings.figure_axes.items()):
-        check_known(name, FIGURES, f"{study.file}: figures.{number} is")
+        of_figure = study.file.line(f"figures.{number}")
+        check_known(name, FIGURES, f"{study.file.at(f'figures.{number}')} is")
         known = FIGURES[name].axes
         if missing := [axis for axis in FIGURES[name].needs if axis not in study.problem.axes]:
-            raise UserError(f"{study.file}: figures: {name} needs the axis {missing[0]}, which the study lacks")
+            raise UserError(f"{of_figure}: figures: {name} needs the axis {missing[0]}, which the study lacks")
         for key, value in chosen.items():
-            where = f"{study.file}: figures: {name}"
+            where = f"{of_figure}: figures: {name}"
             check_known(key, [*known, *([SHOW] if known else [])], f"{where} has")
             free = {"kernel", *study.problem.axes} - {axis for other, axis in chosen.items() if other != key}
             check_known(value, QUANTITIES if key == SHOW else sorted(free), f"{where}: {key} is")

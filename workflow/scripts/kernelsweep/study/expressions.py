@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem import ITEM_SIZES
 
@@ -105,7 +105,8 @@ class Expression:
             case ast.BitXor():
                 raise self._refusal("^ is not allowed in an expression; write a power as 2**20")
             case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
-                raise self._refusal(f"unknown function {name!r}; known are {', '.join(FUNCTIONS)}")
+                guess = nearest(name, FUNCTIONS) or ";"
+                raise self._refusal(f"unknown function {name!r}{guess} Known: {', '.join(FUNCTIONS)}.")
             case ast.Constant(value=value) if not isinstance(value, str | bool | int | float):
                 raise self._refusal(f"{value!r} is not allowed in an expression")
             case ast.Constant(value=int() | float() as value) if not abs(value) <= _LARGEST_NUMBER:
@@ -119,7 +120,8 @@ def check_expression(text: str, names: Collection[str], key: str) -> None:
     """Raise UserError, with the key, for a text that is no expression over the known names."""
     try:
         if unknown := sorted(expression(text).names - {*names}):
-            raise UserError(f"{text!r}: unknown name {unknown[0]!r}; known are {', '.join((*names, *FUNCTIONS))}")
+            guess = nearest(unknown[0], known := [*names, *FUNCTIONS]) or ";"
+            raise UserError(f"{text!r}: unknown name {unknown[0]!r}{guess} Known: {', '.join(known)}.")
     except UserError as error:
         raise UserError(f"{key}: {error}") from error
 

@@ -136,12 +136,12 @@ _MOST_LAUNCHED = 10
 
 def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None:
     """Raise UserError for a kernel with too many points, or for one at which a launch or a restriction is wrong."""
-    where = study.file
     sweeps = [(platform, kernel) for platform in platforms for kernel in study.kernels]
     for platform, kernel in sweeps:
         try:
             listed = listed_points(config, study, kernel, platform)
         except UserError as error:
+            where = study.file.line(f"kernels.{kernel}")
             raise UserError(f"{where}: the kernel {kernel!r} on {platform}: {error}") from error
         _check_launches(study.kernels[kernel], listed)
 

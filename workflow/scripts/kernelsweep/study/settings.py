@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -57,7 +57,7 @@ class SettingsRecord(BaseModel):
 
 def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str, Any]) -> list[str]:
     """A sentence for each key with a mistake: the file, the key, its value, and what is allowed."""
-    texts: dict[str, str] = {}
+    texts, missing, unknown = dict[str, str](), dict[str, str](), list[str]()
     for mistake in error.errors(include_url=False):
         value, parent, node, path = data, schema, schema, []
         for part in mistake["loc"]:  # Other parts name a branch of a union, or a key that is missing.
@@ -69,19 +69,26 @@ def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str
         if kind == "extra_forbidden":
             known = list(_resolved(parent, schema).get("properties", {}))
             under = f" under {'.'.join(path[:-1])}" if path[1:] else ""
+            unknown.append(last)
             guess = nearest(last, known) or ("; an expression with a comma stands in quotes." if ")" in last else ";")
             texts[".".join(path)] = f"unknown key {last!r}{under}{guess} Known keys: {', '.join(known)}."
             continue
         key = ".".join(path) or "the file"
         if kind == "missing":
+            missing[f"{key}.{last}"] = last
             texts[f"{key}.{last}"] = f"{key} lacks the key {last!r}."
         elif kind == "value_error":  # Its text continues the key.
             texts[key] = f"{'.'.join(path)}{mistake['ctx']['error']}"
         else:
             texts[key] = f"{key} is {shown_value(value)}{_allowed(mistake, value, _resolved(node, schema))}"
+    # A misspelt key is told once.
+    texts = {
+        key: text for key, text in texts.items() if not any(nearest(one, [missing.get(key, "")]) for one in unknown)
+    }
     # Of the branches of a union, the one that got furthest.
-    furthest = [text for key, text in texts.items() if not any(other.startswith(f"{key}.") for other in texts)]
-    return [f"{where}: {text}" for text in furthest]
+    furthest = [key for key in texts if not any(other.startswith(f"{key}.") for other in texts)]
+    file = YamlFile(where, data)
+    return [f"{file.line(key)}: {texts[key]}" for key in furthest]
 
 
 def _allowed(error: Any, value: Any, node: Mapping[str, Any]) -> str:
@@ -776,7 +783,65 @@ class _Loader(_SafeLoader):  # type: ignore[misc]
         return values
 
 
+class _Mapping(dict[Hashable, Any]):
+    """A mapping of a file, with the line of each key."""
+
+    lines: Mapping[Hashable, int] = {}
+
+
+class _List(list[Any]):
+    """A list of a file, with the line of each item."""
+
+    lines: Mapping[Hashable, int] = {}
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Iterator[_Mapping]:
+    yield (values := _Mapping())
+    values.update(loader.construct_mapping(node))
+    values.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+
+
+def _list(loader: _Loader, node: yaml.SequenceNode) -> Iterator[_List]:
+    yield (values := _List())
+    values.extend(loader.construct_sequence(node))
+    values.lines = {place: item.start_mark.line + 1 for place, item in enumerate(node.value)}
+
+
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:seq", _list)
+
+
+class YamlFile(str):
+    """A file's name in messages, which knows the lines of its keys."""
+
+    data: Any = None
+
+    def __new__(cls, shown: str, data: Any = None) -> Self:
+        """The file that messages call `shown`, with what read_yaml() has read of it."""
+        file = super().__new__(cls, shown)
+        file.data = data
+        return file
+
+    def line(self, key: str) -> str:
+        """The file and the line of a key, such as "kernels.0.axes"; an item's name can stand for its number."""
+        value, line = self.data, 0
+        for part in key.split("."):
+            place: Any = part
+            if isinstance(value, list):
+                names = [one.get("name") if isinstance(one, dict) else None for one in value]
+                if not part.isdigit() and part not in names:  # Of a kernel from elsewhere, as a candidate.
+                    return str(self)
+                place = int(part) if part.isdigit() else names.index(part)
+            try:
+                value, line = value[place], value.lines[place]
+            except (AttributeError, LookupError):
+                break
+        return f"{self}:{line}" if line else str(self)
+
+    def at(self, key: str) -> str:
+        """The file, the line, and a key, which begin a message."""
+        return f"{self.line(key)}: {key}"
 
 
 def parse_yaml(text: str, where: str) -> Any:
@@ -785,7 +850,7 @@ def parse_yaml(text: str, where: str) -> Any:
         return _loaded(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
+        line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise UserError(f"{where}{line}: not valid YAML: {problem}.") from error
 

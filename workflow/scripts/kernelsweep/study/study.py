@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,7 @@ from kernelsweep.study.settings import (
     StepSettings,
     StudyFile,
     StudySettings,
+    YamlFile,
     read_yaml,
 )
 
@@ -54,7 +56,7 @@ class Study:
     problem: Problem
     kernels: Mapping[str, KernelSource]
     root: Path
-    file: str
+    file: YamlFile
 
     def entry(self, kernel: str) -> KernelSettings:
         """A kernel's settings."""
@@ -92,14 +94,14 @@ def checked_study(
     judged      whether a function of the problem has to say which results are right
     problem     in place of the one whose file is named
     """
-    written = StudyFile.read(data, shown)
-    axes = _axes(written, shown)
+    written, file = StudyFile.read(data, shown), YamlFile(shown, data)
+    axes = _axes(written, file)
     for number, group in enumerate(written.tied):
         for axis in group:
-            check_known(axis, written.axes, f"{shown}: tied.{number} has")
-    for key, file in (("problem", written.problem), *(("data", data) for data in written.data)):
-        if not problem and not (root / file).is_file():
-            raise UserError(f"{shown}: {key} is {file!r}, and there is no such file.")
+            check_known(axis, written.axes, f"{file.at(f'tied.{number}')} has")
+    for key, path in (("problem", written.problem), *(("data", path) for path in written.data)):
+        if not problem and not (root / path).is_file():
+            raise UserError(f"{file.at(key)} is {path!r}, and there is no such file.")
     named = problem.named if problem else Named(file=written.problem, axes=axes, data=[*written.data])
     if stands_for:
         named["kernel"] = stands_for
@@ -112,23 +114,23 @@ def checked_study(
         *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),
     ):
         for number, restriction in enumerate(restrictions):
-            check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}")
-    _check_points(settings, axes, written, shown)
+            check_expression(restriction, axes, file.at(f"{where}restrictions.{number}"))
+    _check_points(settings, axes, written, file)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
     for axis in settings.cxx:
-        check_known(axis, [name for name, has_texts in axes.items() if has_texts], f"{shown}: cxx has")
+        check_known(axis, [name for name, has_texts in axes.items() if has_texts], f"{file.at('cxx')} has")
     kernels = {}
     for entry in settings.kernels:
-        path = (files or {}).get(entry.name) or kernel_file(entry, name, root, shown)
-        read_source(path)  # Raises UserError where it is no text.
-        kernels[entry.name] = kernel = read_kernel(entry, path, problem, settings.cxx, shown)
+        source = (files or {}).get(entry.name) or kernel_file(entry, name, root, file.line(f"kernels.{entry.name}"))
+        read_source(source)  # Raises UserError where it is no text.
+        kernels[entry.name] = kernel = read_kernel(entry, source, problem, settings.cxx, file)
         if not entry.build:
-            where = f"{shown}: the kernel {entry.name!r}: macros has"
-            check_macros(kernel.launches.macros, path, [root / HEADERS], entry.options, where)
+            where = f"{_place(file, entry.name, 'macros')}: macros has"
+            check_macros(kernel.launches.macros, source, [root / HEADERS], entry.options, where)
     of_steps = [axis for axis in problem.axes if axis in _axes_of_steps(written)]
-    steps = _complete(settings.steps, of_steps, kernels, settings.axes, f"{shown}: steps")
-    profiled = _complete(settings.profiled, of_steps, kernels, settings.axes, f"{shown}: profiled")
-    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root, shown)
+    steps = _complete(settings.steps, of_steps, kernels, settings.axes, file, "steps")
+    profiled = _complete(settings.profiled, of_steps, kernels, settings.axes, file, "profiled")
+    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root, file)
 
 
 def axis_kinds(problem: Problem) -> dict[str, str]:
@@ -148,16 +150,22 @@ def read_kernel(
     cxx    the study's C++ names of axes' values
     file   the study's file, for messages
     """
-    where = f"{file}: the kernel {entry.name!r}"
+    where = partial(_place, file, entry.name)
     if entry.build:
-        names = parameters_of(path, f"{where}: {path.name}")
+        names = parameters_of(path, f"{where('build')}: {path.name}")
         for name in names:
-            check_known(name, [*problem.axes, ARCH], f"{where}: build of {path.name} takes")
+            check_known(name, [*problem.axes, ARCH], f"{where('build')}: build of {path.name} takes")
         axes = [name for name in problem.axes if name in names]
         entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
     launches = read_launches(entry, problem, cxx, where)
-    check_expression(str(entry.roundings), [*problem.axes, LAUNCHES], f"{where}: roundings")
+    check_expression(str(entry.roundings), [*problem.axes, LAUNCHES], f"{where('roundings')}: roundings")
     return KernelSource(entry.name, path, problem, launches, missing_package(path) if entry.build else None)
+
+
+def _place(file: str, kernel: str, key: str) -> str:
+    """A kernel's place in messages on one of its keys."""
+    of_key = file.line(f"kernels.{kernel}.{key}") if isinstance(file, YamlFile) else file
+    return f"{of_key}: the kernel {kernel!r}"
 
 
 def _axes_of_steps(settings: StudyFile | StudySettings) -> set[str]:
@@ -170,7 +178,8 @@ def _complete(
     axes: Collection[str],
     kernels: Mapping[str, KernelSource],
     values: Mapping[str, Sequence[Any]],
-    where: str,
+    file: YamlFile,
+    key: str,
 ) -> list[_Step]:
     """The steps with a value on each of these axes, and without a grid size where the kernel's launches need none.
 
@@ -180,10 +189,11 @@ def _complete(
     """
     completed = []
     for number, step in enumerate(steps):
-        check_known(step.kernel, kernels, f"{where}.{number} names")
+        where = file.at(f"{key}.{number}")
+        check_known(step.kernel, kernels, f"{where} names")
         kernel = kernels[step.kernel]
         if kernel.chooses_grid and step.grid_size is None:
-            raise UserError(f"{where}.{number} has {step.kernel} without a grid_size, which its launches need.")
+            raise UserError(f"{where} has {step.kernel} without a grid_size, which its launches need.")
         left = [axis for axis in axes if not (isinstance(step, ProfiledPoint) and axis in step.at)]
         first = {axis: next(iter(kernel.entry.axes.get(axis) or values[axis])) for axis in left}
         grid_size = step.grid_size if kernel.chooses_grid else None
@@ -222,17 +232,17 @@ def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"claims.{number}", {axis.removeprefix("reference_"): value}
 
 
-def _check_points(settings: StudySettings, axes: Mapping[str, bool], written: StudyFile, shown: str) -> None:
+def _check_points(settings: StudySettings, axes: Mapping[str, bool], written: StudyFile, file: YamlFile) -> None:
     """Raise UserError for a point that the study names with an axis or a value that the study hasn't."""
     values = {axis: {value: None for _, given in _with_axes(written) for value in given.get(axis, ())} for axis in axes}
     values["cache"] |= dict.fromkeys(CACHE_STATES)
     for where, point in _points(settings):
         for axis, value in point.items():
-            check_known(axis, axes, f"{shown}: {where} has")
+            check_known(axis, axes, f"{file.at(where)} has")
             if where == "search.at" and isinstance(value, str) == axes[axis]:
                 values[axis][value] = None  # It may be a new one.
             elif axis != GRID_SIZE:
-                check_known(value, values[axis], f"{shown}: {where}.{axis} is")
+                check_known(value, values[axis], f"{file.at(f'{where}.{axis}')} is")
 
 
 def _with_axes(settings: StudyFile) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -246,7 +256,7 @@ def _with_axes(settings: StudyFile) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{where}platforms.{platform}.axes", of_platform.axes
 
 
-def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
+def _axes(settings: StudyFile, file: YamlFile) -> dict[str, bool]:
     """The axes of a study, each with whether its values are words: the cache state first, then its own in their order.
 
     Raises UserError for an axis whose name means something else, that only some layer has, or with words and numbers.
@@ -256,11 +266,11 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
         for name, values in axes.items():
             if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in _AXIS_COLUMNS):
                 meaning = "a function of expressions" if name in FUNCTIONS else "a column of measurements.csv"
-                raise UserError(f"{shown}: {where} has {name!r}, which is {meaning}. Choose another name.")
-            check_known(name, [*settings.axes, "cache"], f"{shown}: {where} has")
+                raise UserError(f"{file.at(where)} has {name!r}, which is {meaning}. Choose another name.")
+            check_known(name, [*settings.axes, "cache"], f"{file.at(f'{where}.{name}')} has")
             kinds = {isinstance(value, str) and name != GRID_SIZE for value in values}
             if len(kinds) > 1 or (name in kinds_of_axes and kinds_of_axes[name] not in kinds):
-                raise UserError(f"{shown}: {where}.{name} has words and numbers. Allowed: one or the other.")
+                raise UserError(f"{file.at(f'{where}.{name}')} has words and numbers. Allowed: one or the other.")
             kinds_of_axes.setdefault(name, kinds.pop())
     return kinds_of_axes
 

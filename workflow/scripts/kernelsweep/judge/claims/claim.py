@@ -14,7 +14,7 @@ from kernelsweep.judge.data.published import OUTPUT, SPEEDUP
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
 from kernelsweep.statistics import Interval
 from kernelsweep.study.kernels.source import KernelSource
-from kernelsweep.study.settings import ClaimSettings, StudySettings
+from kernelsweep.study.settings import ClaimSettings, StudySettings, YamlFile
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -166,7 +166,7 @@ def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
     return [Claim(**entry.values() | {"study": study, "id": name}) for entry, name in named]
 
 
-def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], file: str) -> None:
+def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], file: YamlFile) -> None:
     """Check the claims in a study's settings beyond the schema: both sides exist, and the claim may compare them.
 
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
@@ -174,7 +174,7 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], f
     ids = [claim.id for claim in own_claims(Path(file).stem, settings.claims)]
     others = [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
     for number, entry in enumerate(settings.claims):
-        key = f"{file}: claims.{number}"
+        key = file.at(f"claims.{number}")
         if ids.index(ids[number]) < number:
             raise UserError(f"{key}.id is {ids[number]!r}, which another claim has, too. Give each its own.")
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", others)):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -178,24 +178,24 @@ def launches_of_task(values: Mapping[str, Any], problem: Problem) -> KernelLaunc
 
 
 def read_launches(
-    entry: KernelSettings, problem: Problem, cxx: Mapping[str, Mapping[str, str]], where: str
+    entry: KernelSettings, problem: Problem, cxx: Mapping[str, Mapping[str, str]], where: Callable[[str], str]
 ) -> KernelLaunches:
     """The launches of a kernel as its settings in the study say them.
 
     cxx    the study's C++ names of axes' values
-    where  the kernel's place in messages
+    where  gives the kernel's place in messages on one of its keys
 
     Raises UserError, with `shown` and the key, for an expression over something else than the axes.
     """
     axes = problem.axes
     if not entry.launches and "launches" not in problem.functions:
         raise UserError(
-            f"{where} has no launches. List them in the study, or have {problem.name} return them from a function "
-            "launches."
+            f"{where('name')} has no launches. List them in the study, or have {problem.name} return them from a "
+            "function launches."
         )
     for key, text in _formulas(entry):
         try:
-            check_expression(str(text), axes, f"{where}: {key}")
+            check_expression(str(text), axes, f"{where(key)}: {key}")
         except UserError as error:
             if key.endswith("arguments") and (array := _SHIFTED.match(str(text))) and array[1] not in axes:
                 raise UserError(
@@ -207,8 +207,8 @@ def read_launches(
         try:
             function_name(text)
         except UserError as error:
-            raise UserError(f"{where}: {error}") from error
-    place = f"{where}: launches" if entry.launches else f"{problem.name}: launches"
+            raise UserError(f"{where('launches')}: {error}") from error
+    place = f"{where('launches')}: launches" if entry.launches else f"{problem.name}: launches"
     return KernelLaunches(place, problem, entry, cxx)
 
 

@@ -203,36 +203,40 @@ def version(name: str, library: Path | None) -> str:
 
 def check_baselines(study: Study) -> None:
     """Raise UserError if a study names something unknown to compare its kernels with, or something for other work."""
-    settings, kernels, shown = study.settings, study.kernels, study.file
+    settings, kernels, file = study.settings, study.kernels, study.file
     for key in ("rivals", "limits"):
         if getattr(settings, key) and not study.compares_times:
-            raise UserError(f"{shown}: {key} do the same work as every kernel, but this study compares outputs.")
+            raise UserError(f"{file.at(key)} do the same work as every kernel, but this study compares outputs.")
     for name in LIBRARIES:
         if name in kernels:
-            raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
+            where = file.line(f"kernels.{name}")
+            raise UserError(f"{where}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
     for name in settings.limits:
-        check_known(name, [*DRIVER_LIMITS, *kernels], f"{shown}: limits names")
+        check_known(name, [*DRIVER_LIMITS, *kernels], f"{file.at('limits')} names")
     if {*settings.limits} & {*DRIVER_LIMITS} and "bytes" not in study.problem.work(settings.reference):
-        raise UserError(f"{shown}: limits move as many bytes as the problem's work has, and its work names no bytes.")
+        raise UserError(
+            f"{file.at('limits')} move as many bytes as the problem's work has, and its work names no bytes."
+        )
     for name, call in settings.rival_calls.items():
         _check_call(name, call, study)
 
 
 def _check_call(name: str, call: Rival, study: Study) -> None:
     """Raise UserError if a study calls a library's function that there isn't, or with other words or arguments."""
-    check_known(name, LIBRARIES, f"{study.file}: rivals has")
+    check_known(name, LIBRARIES, f"{study.file.at('rivals')} has")
+    where = study.file.at("rivals")
     words, parameters = LIBRARIES[name].words, LIBRARIES[name].parameters
     given = words_of(as_kernel(name, study.problem, call))
     if (len(given), len(call.arguments)) != (len(words), len(parameters)):
         needed = f"{name}<{', '.join(words)}>" if words else name
         raise UserError(
-            f"{study.file}: rivals calls {call.call!r} with {len(call.arguments)} arguments. It needs: {needed} with "
+            f"{where} calls {call.call!r} with {len(call.arguments)} arguments. It needs: {needed} with "
             f"{', '.join(parameters)}."
         )
     axes = study.problem.axes
     for word, known, text in zip(words, words.values(), given, strict=True):
         if not _is_of_axes(text, axes) and text not in (known or CXX_TYPES):
             raise UserError(
-                f"{study.file}: rivals calls {call.call!r}, and {text!r} is no {word}. Allowed: "
+                f"{where} calls {call.call!r}, and {text!r} is no {word}. Allowed: "
                 f"{', '.join(known or CXX_TYPES)}, and expressions over the axes {', '.join(axes)}."
             )
