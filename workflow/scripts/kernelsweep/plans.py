@@ -1,82 +1,19 @@
 """What a job depends on besides its files: a record for each kind of job, which its rule plans and its script reads.
 
 Snakemake compares no records between runs. made_from.py does, without the fields that are no reason to run a job again.
+A field's type has, where its name stands first, the words that tell why a job runs again: they changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, get_origin, get_type_hints
 
 _NO_REASON = {"is_reason": False}
 
 # In a plan's builds, what the machine that plans a job and the one that runs it may have differently.
 OF_MACHINE = "of_machine"
-
-# Each parameter of a job, and each field of a plan, in the words that tell why a job runs again: they changed.
-IN_WORDS = {
-    "accesses": "the pictures of the kernels' accesses",
-    "against": "the kernel to run beside",
-    "build": "how the kernel is compiled",
-    "call": "how the study calls the library",
-    "candidates": "the candidates",
-    "code_of_kernelsweep": "the code of kernelsweep",
-    "compare": "the settings of compare",
-    "configuration": "the configuration",
-    "definitions": "the definitions of the metrics",
-    "drawn": "the points that were drawn by lot",
-    "edited": "the list of kernels edited since the recording",
-    "explored": "what the studies' files say",
-    "figures": "the list of figures",
-    "font": "the font of the figures",
-    "formats": "the formats of the figures",
-    "found_metrics": "the files with metrics",
-    "gridded": "the kernels whose number of blocks the sweep chooses",
-    "has_own_axes": "the emulator's own axes",
-    "index": "the place of the page of all pages",
-    "is_candidate": "whether the kernel is a candidate",
-    "journal": "the place of the kernel's journal",
-    "journals": "the places of the journals",
-    "kernel": "what the study's file says of the kernel",
-    "kernel_codes": "the code of the kernels",
-    "kernels": "the kernels, or their points,",
-    "limits": "the driver's functions to measure",
-    "margin": "same_within",
-    "measurements": "the list of files with points",
-    "measuring": "the settings of measuring",
-    "metrics": "the definitions of the metrics",
-    "named": "the kernels that a story names",
-    "never_measured": "the number of kernels that were never measured",
-    "number": "the number of the run",
-    "of_study": "the study of the candidates",
-    "options": "the options of the compiler",
-    "page": "the place of the page",
-    "pictured": "the steps whose accesses are drawn",
-    "plan": "the kind of job",
-    "points": "the points to count",
-    "problem": "the problem",
-    "profiling": "the settings of profiling",
-    "reference": "the study's reference point",
-    "results": "the place of the results",
-    "rivals": "the libraries to measure",
-    "search": "the search",
-    "seed": "the seed",
-    "sizes": "the axes of size",
-    "small_axes": "the emulator's axes",
-    "store": "the place of compiled code",
-    "studies": "what the studies' files say",
-    "study": "what the study's file says",
-    "sweep": "the points of the sweep",
-    "target": "the GPU to compile for",
-    "timeout_seconds": "timeout_seconds",
-    "title": "the title of the page",
-    "uncertainties": "the uncertainties of the metrics",
-    "value": "a setting of the job",
-    "view": "the view of the explorer",
-    "width": "the width of the figure",
-    "widths": "the widths of the figures",
-}
 
 Plain = Mapping[str, Any]
 
@@ -95,19 +32,18 @@ def reasons(plan: Any) -> dict[str, Any]:
 class ValuePlan:
     """A job that depends on one value."""
 
-    value: Any
+    value: Annotated[Any, "a setting of the job"]
 
 
 @dataclass(frozen=True)
 class BuildPlan:
     """What is compiled.
 
-    build    what compiles, and a kernel's units (compile/builder.py)
-    options  of the compiler, besides
+    build  what compiles, and a kernel's units (compile/builder.py)
     """
 
-    build: Plain
-    options: Sequence[str] = ()
+    build: Annotated[Plain, "how the kernel is compiled"]
+    options: Annotated[Sequence[str], "the options of the compiler"] = ()
 
 
 @dataclass(frozen=True)
@@ -118,44 +54,39 @@ class PointsPlan:
     rivals   the study's calls of libraries, whose arguments are checked, too
     """
 
-    kernels: Sequence[Plain]
-    seed: int
-    timeout_seconds: float
-    rivals: Plain = field(default_factory=dict)
+    kernels: Annotated[Sequence[Plain], "the kernels, or their points,"]
+    seed: Annotated[int, "the seed"]
+    timeout_seconds: Annotated[float, "timeout_seconds"]
+    rivals: Annotated[Plain, "the libraries to measure"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class BesidePlan:
     """What is measured of a study beside its kernels: a library's function, or the driver's copy and fill.
 
-    problem    of the study
-    sweep      axes and restrictions
-    measuring  config.yaml's settings
-    journal    of the library's points, no output as in ProofPlan; and how the study calls the library
-    limits     which of the driver's functions, and the study's reference point
+    journal  of the library's points, no output as in ProofPlan
     """
 
-    problem: Plain
-    sweep: Plain
-    measuring: Plain
+    problem: Annotated[Plain, "the problem"]
+    sweep: Annotated[Plain, "the points of the sweep"]
+    measuring: Annotated[Plain, "the settings of measuring"]
     seed: int = 0
-    journal: str = ""
-    call: Plain = field(default_factory=dict)
-    limits: Sequence[str] = ()
-    reference: Plain = field(default_factory=dict)
+    journal: Annotated[str, "the place of the kernel's journal"] = ""
+    call: Annotated[Plain, "how the study calls the library"] = field(default_factory=dict)
+    limits: Annotated[Sequence[str], "the driver's functions to measure"] = ()
+    reference: Annotated[Plain, "the study's reference point"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class EnvironmentPlan:
     """What environment.json says of a run.
 
-    configuration  the settings of the run and of its studies
-    kernel_codes   the hash of each kernel's code: by these, a recording tells what was edited since
+    kernel_codes  the hash of each kernel's code: by these, a recording tells what was edited since
     """
 
-    configuration: Plain
-    kernel_codes: Mapping[str, str]
-    target: str
+    configuration: Annotated[Plain, "the configuration"]
+    kernel_codes: Annotated[Mapping[str, str], "the code of the kernels"]
+    target: Annotated[str, "the GPU to compile for"]
 
 
 @dataclass(frozen=True)
@@ -163,21 +94,19 @@ class ObservedPlan:
     """How some of a kernel's points run under a tool.
 
     kernel, sweep  as ProofPlan has them
-    build          what compiles for the platform
     small_axes     the axes on the emulator, whose points compute-sanitizer runs
     study          the settings by which Nsight Compute's points are chosen, and the metrics' definitions
-    profiling      config.yaml's settings
     """
 
-    kernel: Plain
+    kernel: Annotated[Plain, "what the study's file says of the kernel"]
     sweep: Plain
     build: Plain
     seed: int
     timeout_seconds: float
-    small_axes: Sequence[Plain] = ()
+    small_axes: Annotated[Sequence[Plain], "the emulator's axes"] = ()
     study: Plain = field(default_factory=dict)
-    metrics: Plain = field(default_factory=dict)
-    profiling: Plain = field(default_factory=dict)
+    metrics: Annotated[Plain, "the definitions of the metrics"] = field(default_factory=dict)
+    profiling: Annotated[Plain, "the settings of profiling"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -188,7 +117,6 @@ class ProofPlan:
     number        of the job's run (tries.py)
     sweep         axes and restrictions, for KernelSweep
     build         how it is compiled (compile/builder.py); None where another job does so
-    measuring     config.yaml's settings
     kernel        its problem and its settings in the study, for kernel_of_job()
     is_candidate  whether nobody trusts it
     has_own_axes  whether the study or the kernel has axes for the emulator
@@ -196,15 +124,15 @@ class ProofPlan:
     """
 
     journal: str
-    number: int
+    number: Annotated[int, "the number of the run"]
     sweep: Plain
     build: Plain | None
     measuring: Plain
     kernel: Plain
-    is_candidate: bool
+    is_candidate: Annotated[bool, "whether the kernel is a candidate"]
     seed: int
-    has_own_axes: bool = False
-    points: Sequence[Plain] | None = None
+    has_own_axes: Annotated[bool, "the emulator's own axes"] = False
+    points: Annotated[Sequence[Plain] | None, "the points to count"] = None
 
 
 @dataclass(frozen=True)
@@ -218,9 +146,9 @@ class KernelPlan(ProofPlan):
     decides    whether the run is for a verdict alone
     """
 
-    search: Plain | None = None
-    against: Plain | None = None
-    store: str = ""
+    search: Annotated[Plain | None, "the search"] = None
+    against: Annotated[Plain | None, "the kernel to run beside"] = None
+    store: Annotated[str, "the place of compiled code"] = ""
     # How an edit is judged is no reason to measure again.
     processes: int = field(default=1, metadata=_NO_REASON)
     margin: float = field(default=0.0, metadata=_NO_REASON)
@@ -231,28 +159,22 @@ class KernelPlan(ProofPlan):
 class StudyPlan:
     """What a study's tables and figures show.
 
-    study          its settings
-    widths, font   of figures, as config.yaml names them
-    formats        of figures
-    definitions    of metrics, by name
-    found_metrics  existing files with metrics, each with its hash
-    accesses       the pictures of its steps
-    named          by kernel, the kernels that its story names
-    edited         kernels that were edited after they were recorded
-    gridded        kernels whose number of blocks the sweep chooses
+    widths, font   as config.yaml names them
+    found_metrics  existing files, each with its hash
+    named          by kernel
     """
 
-    study: Plain
-    figures: Sequence[str]
-    widths: Sequence[str | float]
-    font: str
-    formats: Sequence[str]
-    definitions: Plain
-    found_metrics: Mapping[str, str]
-    accesses: Mapping[int, Plain]
-    named: Mapping[str, Sequence[str]]
-    edited: Sequence[str]
-    gridded: Sequence[str]
+    study: Annotated[Plain, "what the study's file says"]
+    figures: Annotated[Sequence[str], "the list of figures"]
+    widths: Annotated[Sequence[str | float], "the widths of the figures"]
+    font: Annotated[str, "the font of the figures"]
+    formats: Annotated[Sequence[str], "the formats of the figures"]
+    definitions: Annotated[Plain, "the definitions of the metrics"]
+    found_metrics: Annotated[Mapping[str, str], "the files with metrics"]
+    accesses: Annotated[Mapping[int, Plain], "the pictures of the kernels' accesses"]
+    named: Annotated[Mapping[str, Sequence[str]], "the kernels that a story names"]
+    edited: Annotated[Sequence[str], "the list of kernels edited since the recording"]
+    gridded: Annotated[Sequence[str], "the kernels whose number of blocks the sweep chooses"]
 
 
 @dataclass(frozen=True)
@@ -265,54 +187,41 @@ class ScopePlan:
     """What the judgements on a scope's results depend on.
 
     studies        the settings of each study that judgements depend on
-    measurements   the files with each study's points
-    gridded        by study, the kernels whose number of blocks the sweep chooses
+    measurements   by study, as gridded
     uncertainties  by metric, how far its value may lie from run to run, as a fraction; 0 for counts
-    found_metrics  existing files with metrics, each with its hash
-    kernels        of the run (analysis.row_counts.PlannedKernel)
-    edited         kernels that were edited after they were recorded
-    page           the file of the scope's page
+    kernels        of the run (judge.data.row_counts.PlannedKernel)
     store          of sources, by their hashes
     """
 
-    studies: Mapping[str, Plain]
-    measurements: Mapping[str, Sequence[str]]
+    studies: Annotated[Mapping[str, Plain], "what the studies' files say"]
+    measurements: Annotated[Mapping[str, Sequence[str]], "the list of files with points"]
     gridded: Mapping[str, Sequence[str]]
-    uncertainties: Mapping[str, float]
+    uncertainties: Annotated[Mapping[str, float], "the uncertainties of the metrics"]
     found_metrics: Mapping[str, str]
     kernels: Sequence[Plain]
     edited: Sequence[str]
-    page: str
+    page: Annotated[str, "the place of the page"]
     store: str
 
 
 @dataclass(frozen=True)
 class PagePlan:
-    """What a page shows besides results.
+    """What a page shows besides results, of each of the scope's studies in their order."""
 
-    index    the page of all pages
-    studies  what the page says of each of the scope's studies, in their order
-    """
-
-    title: str
-    index: str
+    title: Annotated[str, "the title of the page"]
+    index: Annotated[str, "the place of the page of all pages"]
     studies: Mapping[str, Plain]
 
 
 @dataclass(frozen=True)
 class ViewPlan:
-    """A view of the explorer, which is drawn for a paper.
-
-    study, edited, gridded  as StudyPlan has them
-    view                    the explorer's address
-    width, font             of the figure
-    """
+    """A view of the explorer, by its address, which is drawn for a paper."""
 
     study: Plain
     edited: Sequence[str]
     gridded: Sequence[str]
-    view: str
-    width: str | float
+    view: Annotated[str, "the view of the explorer"]
+    width: Annotated[str | float, "the width of the figure"]
     font: str
 
 
@@ -320,45 +229,45 @@ class ViewPlan:
 class ComparisonPlan:
     """What is compared.
 
-    compare         config.yaml's settings
     results         the folder with the journals, which hold earlier measurements
-    sizes           by study, its axes of size
-    store           of compiled units
+    sizes           by study
     explored        what the explorer needs to know of each study
-    index           the page of all pages
-    never_measured  how many kernels are left out, because they have no earlier version
-    pictured        by kernel (study/kernel), the step whose accesses are drawn
+    never_measured  these kernels are left out, because they have no earlier version
+    pictured        by kernel (study/kernel), the step
     """
 
-    compare: Plain
-    results: str
-    sizes: Mapping[str, Sequence[str]]
+    compare: Annotated[Plain, "the settings of compare"]
+    results: Annotated[str, "the place of the results"]
+    sizes: Annotated[Mapping[str, Sequence[str]], "the axes of size"]
     store: str
-    explored: Mapping[str, Plain]
+    explored: Annotated[Mapping[str, Plain], "what the studies' files say"]
     index: str
-    never_measured: int
-    pictured: Mapping[str, str]
+    never_measured: Annotated[int, "the number of kernels that were never measured"]
+    pictured: Annotated[Mapping[str, str], "the steps whose accesses are drawn"]
 
 
 @dataclass(frozen=True)
 class GradePlan:
     """How candidates are judged.
 
-    of_study    the study whose problem they solve
-    against     the kernel that they are compared with
     candidates  by name: their file, why it is refused, and what reading it has found
-    drawn       the points that nobody knows, as the values of their axes
+    drawn       as the values of their axes: nobody knows these points
     journals    of those that are timed, by name
-    sizes       the axes that say how large the problem is
     margin      the smallest difference of times that matters, as a fraction
-    index       the page of all pages
     """
 
-    of_study: str
+    of_study: Annotated[str, "the study of the candidates"]
     against: str
-    candidates: Mapping[str, Plain]
-    drawn: Sequence[Plain]
-    journals: Mapping[str, str]
+    candidates: Annotated[Mapping[str, Plain], "the candidates"]
+    drawn: Annotated[Sequence[Plain], "the points that were drawn by lot"]
+    journals: Annotated[Mapping[str, str], "the places of the journals"]
     sizes: Sequence[str]
-    margin: float
+    margin: Annotated[float, "same_within"]
     index: str
+
+
+# Each parameter of a job, and each field of a plan, in words.
+IN_WORDS = {"plan": "the kind of job", "code_of_kernelsweep": "the code of kernelsweep"}
+for _plan in filter(is_dataclass, [*globals().values()]):
+    _hints = get_type_hints(_plan, include_extras=True)
+    IN_WORDS |= {name: hint.__metadata__[0] for name, hint in _hints.items() if get_origin(hint) is Annotated}
