@@ -45,13 +45,7 @@ from kernelsweep.judge.comparison.sides import (
     previous,
 )
 from kernelsweep.judge.comparison.source import since_right
-from kernelsweep.judge.comparison.text import (
-    comparison_answer,
-    comparison_text,
-    kernel_lines,
-    verdict_lines,
-    verdict_table,
-)
+from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
     by_kernel,
@@ -311,7 +305,8 @@ def test_the_heading_is_of_all_sizes_and_then_says_where_and_whether_it_is_right
     where = r"undecided; slower at 4 of 8 sizes \(1.020×\), undecided at 4, right at 88 of 88"
     assert re.fullmatch(rf"# interleaved 1.006× \(0.9\d\d to 1.0\d\d\), {where}", heading)
     assert "## How this was judged" in text
-    assert comparison_text(points, MARGIN, [heading[2:]], "Before.", is_comment=True) == f"{heading}\n\nBefore.\n"
+    comment = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "Before.", is_comment=True)
+    assert comment == f"{heading}\n\nBefore.\n"
     (kernel,) = by_kernel(points)
     summary = comparison_summary(points, MARGIN)
     assert f"{summary['kernels'][kernel]['ratio']:.3f}× ({summary['kernels'][kernel]['low']:.3f} to" in heading
@@ -326,8 +321,8 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
     points = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "")
-    wrong = "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before, such as array size "
-    assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0\..*, faster at 4 of 8 sizes \(0.5", text)
+    wrong = r"# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before\.\n\n- Such as array size "
+    assert re.match(rf"{wrong}.*: expected 7, found 8\n- shuffle 0\..*, faster at 4 of 8 sizes \(0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
 
 
@@ -335,21 +330,22 @@ def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[lis
     before, after = ([row for row in rows if row["study"] == "unrolling"] for rows in sweeps)
     slow = [row for row in slowed(after, 1.3, 0) if row["kernel"] == "neighbored"]
     after = [*({**row, "device": "B"} for row in after if row["kernel"] != "neighbored"), *slow]
-    same_device = verdict_lines(points := compare_points(before, after[-88:], MARGIN), MARGIN)
+    same_device = verdict_lines(points := compare_points(before, after[-88:], MARGIN), MARGIN).all
     assert [line[:13] for line in same_device] == ["neighbored 1."], same_device
     edited = [{**row, "device": "B"} for row in after]
     points = compare_points(before, edited, MARGIN)
-    heading, takes, code, *lines = verdict_lines(points, MARGIN)
+    verdict = verdict_lines(points, MARGIN)
+    heading, takes, code, *lines = verdict.all
     assert heading == "8 kernels on B, beside NVIDIA H200: 1 slower, 7 undecided."
     assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
-    assert lines == kernel_lines(points, MARGIN) and len(lines) == 8
+    assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == [heading, takes, code]
     # The terminal has the same rows in the same order; a study's where kernels are many.
-    heads, first, *rows = verdict_table(points, MARGIN)
+    heads, first, *rows = verdict.table
     assert heads[0] == "kernel" and first[0] == "neighbored" and first[2:] == ["slower", "8 slower of 8"]
     assert [line.split()[0] for line in lines[1:]] == [row[0] for row in rows]
     many = [{**row, "kernel": f"{row['kernel']}_{copy}"} for copy in "ab" for row in edited]
     twice = [{**row, "kernel": f"{row['kernel']}_{copy}"} for copy in "ab" for row in before]
-    _, study = verdict_table(compare_points(twice, many, MARGIN), MARGIN)
+    _, study = verdict_lines(compare_points(twice, many, MARGIN), MARGIN).table
     assert study[:2] == ["unrolling", "16"]
     assert code == "The machine code of 1 differs, too: unrolling/neighbored."
     assert lines[0].startswith("neighbored 1.298×") and ", slower at all 8 sizes, " in lines[0]
@@ -361,7 +357,7 @@ def test_where_no_count_changed_the_verdict_says_what_is_counted() -> None:
     row = {"study": "s", "kernel": "k", "status": "ok", "time_us": ""}
     points = compare_points([{**row, "counts": ({"barriers": 3}, {"barriers": 3})}], [row], MARGIN)
     unchanged = "memory accesses, barriers and exchanges unchanged; arithmetic isn't counted; no time without a GPU"
-    assert verdict_lines(points, MARGIN) == [f"k: {unchanged}, right at 1 of 1"]
+    assert verdict_lines(points, MARGIN).all == [f"k: {unchanged}, right at 1 of 1"]
 
 
 def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
@@ -448,9 +444,9 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
         assert (found.rows, found.reasons, found.unchanged) == ([], back, [])
     points = compare_points([], rows, MARGIN, back)
     verdict = verdict_lines(points, MARGIN)
-    assert verdict == ["Nothing to compare.", "Edit taken back: k."]
-    summary = {"verdict": verdict, "proven": "", "failed_proofs": [], "failed": {}, "kernels": {}, "counted": {}}
-    assert comparison_answer(summary, "slower", "", "").next == "edit a kernel, then the same command"
+    assert verdict.all == ["Nothing to compare.", "Edit taken back: k."]
+    summary = {"proven": "", "kernels": {}, "counted": {}}
+    assert comparison_answer(verdict, summary, "slower", "", "").next == "edit a kernel, then the same command"
     # The next edit is compared with what was there before it, and not with what was taken back.
     with Journal(path) as journal:
         for _ in range(2):
@@ -461,7 +457,7 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
     other = ran(tmp_path / "journal/s/other.jsonl", "third", ["d1", "d2"])
     other = [{**row, "kernel": "other", "binary_sha256": "d"} for row in other]
     before_it = [{**row, "binary_sha256": "c"} for row in other]
-    heading, last = verdict_lines(compare_points(before_it, [*rows, *other], MARGIN, back), MARGIN)
+    heading, last = verdict_lines(compare_points(before_it, [*rows, *other], MARGIN, back), MARGIN).all
     assert heading.startswith("other 1.000×") and last == "Edit taken back: k."
     # A point that was first measured with the edit: its source says that the edit was taken back, or its machine code.
     for source, binaries in (("first", ["a1", "a2"]), ("first with a comment", ["a1", "a1"])):
@@ -469,7 +465,7 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
         ran(path, "first", ["a1"])
         edited = ran(path, "second", ["b1", "b2"])
         assert before(path, edited) == (["a1", ""], ["", NOT_BEFORE], [])
-        (of_edit,) = verdict_lines(compare_points(previous(edited, path.parents[2]).rows, edited, MARGIN), MARGIN)
+        (of_edit,) = verdict_lines(compare_points(previous(edited, path.parents[2]).rows, edited, MARGIN), MARGIN).all
         assert of_edit.startswith("k 1.000× (") and of_edit.endswith(") at 1 of 2 points, same, right at 2 of 2")
         rows = ran(path, source, binaries)
         assert before(path, rows) == (["", ""], [TAKEN_BACK, TAKEN_BACK], [])
@@ -487,13 +483,13 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     rows = ran(path, "with a comment", ["a1", "a2"])
     assert before(path, rows) == (["", ""], [SAME_CODE, SAME_CODE], [])
     points = compare_points([], rows, MARGIN, previous(rows, path.parents[2]).reasons)
-    assert verdict_lines(points, MARGIN) == [f"Nothing to compare: {SAME_CODE}."]
+    assert verdict_lines(points, MARGIN).all == [f"Nothing to compare: {SAME_CODE}."]
     second = ran(path, "second", ["b1", "b2"])
     # Another comment: the comparison is about the edit before it, and says so.
     commented = [{**row, "source_sha256": "with another comment"} for row in second]
     assert before(path, commented) == (["a1", "a2"], ["", ""], ["s/k"])
     points = compare_points(previous(commented, path.parents[2]).rows, commented, MARGIN)
-    first, verdict_on_it = verdict_lines(points, MARGIN, ["s/k"])
+    first, verdict_on_it = verdict_lines(points, MARGIN, ["s/k"]).all
     assert first == "The latest edit of s/k changed no code; of the edit before it:"
     assert verdict_on_it.startswith("k 1.000× (") and verdict_on_it.endswith("), same, right at 2 of 2")
     # This edit changes one variant alone; it did not cause the earlier change of the other variant.
@@ -522,10 +518,10 @@ def test_another_unit_of_the_same_source_is_no_edit_where_it_counts_the_same(tmp
     rows = counted("second", "d", 4)
     # The edit before it is the latest one, with what it counts.
     points = compare_points(found := previous(rows, tmp_path).rows, rows, MARGIN)
-    assert found[0]["binary_sha256"] == "b" and verdict_lines(points, MARGIN)[0].startswith("k: barriers +33%")
+    assert found[0]["binary_sha256"] == "b" and verdict_lines(points, MARGIN).all[0].startswith("k: barriers +33%")
     never = [{**rows[0], "kernel": "never edited"}]
     points = compare_points(found, [*rows, *never], MARGIN, {name_of(never[0]): NO_RECORD})
-    assert verdict_lines(points, MARGIN)[1:] == ["Not edited: 1 other kernel."]
+    assert verdict_lines(points, MARGIN).all[1:] == ["Not edited: 1 other kernel."]
     # Other counts of the same source are worth a word, such as those of another compiler.
     assert before(path, counted("second", "e", 5))[0] == ["d"]
 
@@ -568,12 +564,12 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     assert run.returncode != 0
     # Where there is no clock, counts are the verdict.
     counted = "interleaved: sectors +6%, global accesses +9%; no time without a GPU, right at 2 of 2"
-    wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before, such as array size"
+    wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before."
     said = " ".join(run.stdout.split())
-    assert counted in said and wrong in said and ": expected " in said
-    answer = run.stdout.partition("repeat the command.")[2].partition("Page")[0]
-    assert counted in " ".join(answer.split()) and all(len(line) <= 80 for line in answer.splitlines())
-    assert "Right before and not now: warp_shuffle/shuffle." in run.stdout
+    assert counted in said and said.count(wrong) == 1 and "Such as array size" in said and ": expected " in said
+    answer = run.stdout.partition("failed: races")[2].partition("Page")[0]
+    assert counted in " ".join(answer.split()) and all(len(line) <= 80 for line in answer.splitlines()[1:])
+    assert "correct the kernel, then the same command" in said
     raced = "The check of mine/interleaved failed: races (emulator), at array size"
     folder = finished / "results/emulator/comparison"
     comparison, comment = ((folder / name).read_text() for name in ("comparison.md", "comment.md"))

@@ -48,7 +48,7 @@ with logged(snakemake):
         "text": to_html(text, "grade", title, Path(), page.parent),
         "in_words": [],
     }
-    page.write_text(comparison_page(summary["verdict"][0], summary, {}, **content), encoding="utf-8")
+    page.write_text(comparison_page(summary["verdict"], summary, {}, **content), encoding="utf-8")
     grade_answer(summary, snakemake.output.page).write(snakemake.output.answer)
     lines = [json.dumps(one) for one in summary["candidates"]]
     Path(snakemake.output.lines).write_text("\n".join(lines) + "\n", encoding="utf-8")

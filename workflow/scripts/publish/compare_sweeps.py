@@ -10,14 +10,7 @@ from kernelsweep.device.description import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.judge.comparison.text import (
-    comparison_answer,
-    comparison_text,
-    kernel_lines,
-    program_lines,
-    verdict_lines,
-    verdict_table,
-)
+from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, program_lines, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
@@ -46,9 +39,10 @@ with logged(snakemake):
     points = compare_points(before, after, margin, reasons, plan.sizes)
     store = UnitStore(Path(plan.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
-    verdict = verdict_lines(points, margin, unchanged, registers) + program_lines(points, margin, Path())
+    further = program_lines(points, margin, Path())
     if plan.never_measured:
-        verdict.append(f"Not compared, because never measured: {plan.never_measured} of the kernels.")
+        further.append(f"Not compared, because never measured: {plan.never_measured} of the kernels.")
+    verdict = verdict_lines(points, margin, unchanged, registers, further)
     of_after = read_device(snakemake.input.device)["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
@@ -65,7 +59,7 @@ with logged(snakemake):
     comment = comparison_text(points, margin, verdict, sides, is_comment=True) + of_proofs
     Path(snakemake.output.comment).write_text(comment, encoding="utf-8")
     summary = {
-        "verdict": verdict,
+        "verdict": verdict.all,
         **comparison_summary(points, margin),
         "counted": counted_summary(points),
         "proven": proven,
@@ -79,7 +73,6 @@ with logged(snakemake):
     notes = f"# The page has its own\n\n{comparison_text(points, margin)}{end}"
     page = Path(snakemake.output.page)
     explored = before_and_after(plan.explored, rows, shown, f"on {names[0]}" if names[1:] else "before")
-    in_words = kernel_lines(points, margin)
     content = {
         "index": link(Path(plan.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
@@ -90,18 +83,10 @@ with logged(snakemake):
         "code": to_html(of_code, "code", "What changed in the code", page.parent, page.parent),
         "made": when(time.time_ns()),
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
-        "in_words": in_words,
+        "in_words": verdict.kernels if verdict.table else [],
     }
-    page.write_text(comparison_page(verdict[0], summary, explored, **content), encoding="utf-8")
+    page.write_text(comparison_page(verdict.beside_table, summary, explored, **content), encoding="utf-8")
     told = proof_errors(proofs, failed=summary["failed"])
-    answer = comparison_answer(
-        summary,
-        named["fail_on"],
-        snakemake.output.text,
-        snakemake.output.page,
-        told,
-        in_words,
-        verdict_table(points, margin),
-    )
+    answer = comparison_answer(verdict, summary, named["fail_on"], snakemake.output.text, snakemake.output.page, told)
     answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

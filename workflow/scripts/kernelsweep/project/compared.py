@@ -74,7 +74,7 @@ def compared(after: Swept, before: Swept | None, margin: float, title: str) -> C
         ),
         _judged(points, margin)["verdict"],
         not any(point.fails for point in points),
-        [title, *verdict_lines(points, margin, unchanged)],
+        [title, *verdict_lines(points, margin, unchanged).all],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from textwrap import fill, indent, wrap
@@ -54,26 +55,52 @@ VERDICT_LINES = 10
 _NAME = 27
 
 
+@dataclass(frozen=True)
+class VerdictLines:
+    """What a comparison says, a sentence a line.
+
+    wrong    which results became wrong, and one of them
+    first    what the kernels that the verdict is about have in common
+    kernels  on each of these, in shown_kernels()' order
+    last     on all else
+    table    what `kernels` say, in short: heads, and a row for each, or for each study if readers see fewer kernels;
+             empty for one kernel
+    """
+
+    wrong: Sequence[str]
+    first: Sequence[str]
+    kernels: Sequence[str]
+    last: Sequence[str]
+    table: Sequence[Sequence[str]]
+
+    @property
+    def all(self) -> list[str]:
+        """Every line."""
+        return [*self.wrong, *self.first, *self.kernels, *self.last]
+
+    @property
+    def beside_table(self) -> list[str]:
+        """Those lines that the table doesn't say in short."""
+        return [*self.wrong, *self.first, *([] if self.table else self.kernels), *self.last]
+
+
 def comparison_text(
     points: Sequence[ComparedPoint],
     margin: float,
-    verdict: Sequence[str] = (),
+    verdict: VerdictLines | None = None,
     sides: str = "",
     is_comment: bool = False,
 ) -> str:
     """The comparison in Markdown.
 
-    verdict     as verdict_lines(); the text begins after it and after `sides` if it is empty
+    verdict     the text begins after it and after `sides` without one
     sides       says what was compared
     is_comment  whether it ends before the first section, as a comment for a pull request
     """
     compared = [point for point in points if point.ratio]
-    in_words = kernel_lines(points, margin)
     text = markdown(
         __file__,
-        verdict=[line for line in verdict if line not in in_words],
-        table=verdict_table(points, margin) if verdict else [],
-        in_words=in_words if verdict else [],
+        verdict=verdict,
         sides=sides,
         is_comment=is_comment,
         warnings=_warnings(points),
@@ -92,81 +119,70 @@ def verdict_lines(
     margin: float,
     unchanged: Sequence[str] = (),
     registers: Mapping[str, str] = MappingProxyType({}),
-) -> list[str]:
-    """What is wrong, the verdict on each edited kernel, or why there is none: a line each, in shown_kernels()' order.
+    further: Sequence[str] = (),
+) -> VerdictLines:
+    """What is wrong, the verdict on each edited kernel, or why there is none.
 
     unchanged  kernels whose latest edit did not change the machine code
     registers  by kernel, what ptxas changed, in words that follow on those on counts
+    further    the last lines
     """
     failed = [point for point in points if point.has_failed_since]
     compared = [point for point in points if point.ratio]
     taken_back = list(by_kernel(point for point in points if point.note == TAKEN_BACK))
-    lines, names = [], _names(points)
+    run = by_kernel(point for point in points if point.after and point.after["status"] != "skipped")
+    names, kernels = _names(points), _judged(compared, margin)
+    wrong, first, last = list[str](), list[str](), list[str]()
     if failed:
-        first = next((point for point in failed if point.row["status"] == "wrong_result"), failed[0])
-        example = f"{_values_in_words(first)}: {str(first.row['message']).partition(chr(10))[0]}"
-        status = str(first.row["status"]).replace("_", " ").upper().replace("RESULT", "RESULTS")
-        lines.append(f"{status}: {_points_of(failed)}, right before, such as {example}")
+        example = next((point for point in failed if point.row["status"] == "wrong_result"), failed[0])
+        status = str(example.row["status"]).replace("_", " ").upper().replace("RESULT", "RESULTS")
+        message = str(example.row["message"]).partition("\n")[0]
+        wrong = [f"{status}: {_points_of(failed)}, right before.", f"Such as {_values_in_words(example)}: {message}"]
     if failing := [point for point in points if point.fails and not point.has_failed_since]:
-        lines.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
+        first.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     if unchanged:
-        lines.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
-    if kernels := _judged(points, margin):
-        lines += [*_heading(kernels, points, margin), *_sentences(kernels, points, margin)]
+        first.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
+    if kernels:
+        first += _heading(kernels, run, margin)
         if same := len(by_kernel(compared)) - len(kernels):
-            lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
+            last.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif compared:
-        lines.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
+        last.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
-        lines += [
-            f"{names[kernel]}: {counted_in_words(of_kernel, _where(of_kernel, points))}{registers.get(kernel, '')}, "
-            f"{_right(kernel, points)}"
+        last += [
+            f"{names[kernel]}: {counted_in_words(of_kernel, _where(of_kernel, run))}{registers.get(kernel, '')}, "
+            f"{_right(run[kernel])}"
             for kernel, of_kernel in sorted(counted.items(), key=lambda item: counted_rank(item[1]))
             if kernel not in broken
         ]
         if same := len({point.kernel for point in points if point.note == NO_RECORD} - {*counted, *broken}):
-            lines.append(f"Not edited: {same} other kernel{'s' if same > 1 else ''}.")
+            last.append(f"Not edited: {same} other kernel{'s' if same > 1 else ''}.")
     elif not failed:
         # An edited kernel's reason comes before that of all others.
         notes = Counter(point.note for point in points if point.note != SKIPPED)
         reasons = sorted(notes.items(), key=lambda item: (item[0] == NO_RECORD, -item[1]))
         reason = "" if taken_back else f": {reasons[0][0] if reasons else 'no points'}"
-        lines.append(f"Nothing to compare{reason}.")
+        last.append(f"Nothing to compare{reason}.")
     if taken_back:
-        lines.append(f"Edit taken back: {list_texts([names[kernel] for kernel in taken_back])}.")
-    return lines
+        last.append(f"Edit taken back: {list_texts([names[kernel] for kernel in taken_back])}.")
+    of_kernels = [
+        f"{names[kernel]} {_verdict_on(of_kernel, margin, _where(of_kernel, run))}, {_right(run[kernel])}"
+        for kernel, of_kernel in kernels.items()
+    ]
+    table = _table(kernels, names, margin) if len(kernels) > 1 else []
+    return VerdictLines(wrong, first, of_kernels, [*last, *further], table)
 
 
-def _judged(points: Sequence[ComparedPoint], margin: float) -> Mapping[str, Sequence[ComparedPoint]]:
+def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Sequence[ComparedPoint]]:
     """The compared points of the kernels that the verdict is about; none where no code and no device changed."""
-    compared = [point for point in points if point.ratio]
     is_same = all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2
     return {} if is_same else shown_kernels(compared, margin)
 
 
-def _sentences(
-    kernels: Mapping[str, Sequence[ComparedPoint]], points: Sequence[ComparedPoint], margin: float
-) -> list[str]:
-    names = _names(points)
-    return [
-        f"{names[kernel]} {_verdict_on(of_kernel, margin, _where(of_kernel, points))}, {_right(kernel, points)}"
-        for kernel, of_kernel in kernels.items()
-    ]
-
-
-def kernel_lines(points: Sequence[ComparedPoint], margin: float) -> list[str]:
-    """The lines of verdict_lines() that verdict_table() says in short; none of a kernel alone."""
-    kernels = _judged(points, margin)
-    return _sentences(kernels, points, margin) if len(kernels) > 1 else []
-
-
-def verdict_table(points: Sequence[ComparedPoint], margin: float) -> list[list[str]]:
-    """The verdicts on several kernels: heads, and a row for each, or for each study if readers see fewer kernels."""
-    kernels = _judged(points, margin)
-    if len(kernels) < 2:
-        return []
-    groups, names, are_many = {**kernels}, _names(points), len(kernels) > VERDICT_LINES
+def _table(kernels: Mapping[str, Sequence[ComparedPoint]], names: Mapping[str, str], margin: float) -> list[list[str]]:
+    """The verdicts on kernels: heads, and a row for each, or for each study if readers see fewer kernels."""
+    groups, are_many = {**kernels}, len(kernels) > VERDICT_LINES
     if are_many:
         judged = [point for of_kernel in kernels.values() for point in of_kernel]
         groups = in_order_of_verdict(grouped(judged, lambda point: str(point.row["study"])), margin)
@@ -200,7 +216,7 @@ def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) ->
 
 
 def _heading(
-    kernels: Mapping[str, Sequence[ComparedPoint]], points: Sequence[ComparedPoint], margin: float
+    kernels: Mapping[str, Sequence[ComparedPoint]], run: Mapping[str, Sequence[ComparedPoint]], margin: float
 ) -> list[str]:
     """Of two devices, or of several kernels: "44 kernels on B, beside A: 25 faster.", "Each takes ..."."""
     names = devices(point for of_kernel in kernels.values() for point in of_kernel)
@@ -213,9 +229,9 @@ def _heading(
     partly = sum(SLOWER in of_size for of_size in of_sizes) - verdicts[SLOWER]
     words += f"; {partly} of these slower at some sizes" if partly > 0 else ""
     span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios[1:] else f"{ratios[0]:.2f}"
-    run = [point for kernel in kernels for point in _run(kernel, points)]
+    points = [point for kernel in kernels for point in run[kernel]]
     takes = f"{'Each' if ratios[1:] else 'It'} takes {span} times as long on average over sizes."
-    takes += f" Right at {sum(not point.fails for point in run):,} of {len(run):,} points."
+    takes += f" Right at {sum(not point.fails for point in points):,} of {len(points):,} points."
     many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}"
     if len(names) < 2:
         return [f"{many}: {words}.", takes]
@@ -257,19 +273,14 @@ def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
     return {kernel: kernel if are_all or [*short.values()].count(name) > 1 else name for kernel, name in short.items()}
 
 
-def _run(kernel: str, points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
-    return [point for point in points if point.kernel == kernel and point.after and point.after["status"] != "skipped"]
-
-
-def _where(of_kernel: Sequence[ComparedPoint], points: Sequence[ComparedPoint]) -> str:
+def _where(of_kernel: Sequence[ComparedPoint], run: Mapping[str, Sequence[ComparedPoint]]) -> str:
     """ " at 20 of 84 points" that were run; "" where these are all of a kernel's."""
-    every = len(_run(of_kernel[0].kernel, points))
+    every = len(run[of_kernel[0].kernel])
     return f" at {len(of_kernel)} of {every} points" if len(of_kernel) < every else ""
 
 
-def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
+def _right(run: Sequence[ComparedPoint]) -> str:
     """ "right at 88 of 88"."""
-    run = _run(kernel, points)
     return f"right at {sum(not point.fails for point in run)} of {len(run)}"
 
 
@@ -330,13 +341,12 @@ def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
 
 
 def comparison_answer(
+    verdict: VerdictLines,
     summary: Mapping[str, Any],
     fail_on: str,
     text: str,
     page: str,
     failed_proofs: Sequence[str] = (),
-    in_words: Sequence[str] = (),
-    table: Sequence[Sequence[str]] = (),
 ) -> Answer:
     """What a comparison says at its end: its verdict.
 
@@ -346,27 +356,28 @@ def comparison_answer(
     summary        the content of comparison.json
     text           the file comparison.md
     failed_proofs  sentences of what checks found, besides wrong results that the summary has
-    in_words       the verdict's lines that the table says in short
     """
-    proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
-    lines = [line for line in summary["verdict"] if line not in in_words]
+    lines = verdict.beside_table[len(verdict.wrong) :]
     lines, more = lines[:VERDICT_LINES], lines[VERDICT_LINES:]
-    lines = [*lines, *([f"... {len(more)} more lines are on the page."] if more else []), *proven]
-    lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in lines]
-    if table:
-        rows = [["\n".join(wrap(name, _NAME)), *cells] for name, *cells in table]
+    lines += [f"... {len(more)} more lines are on the page."] * bool(more)
+    lines += [f"Checked: {summary['proven']}"] * bool(summary["proven"])
+    lines = [_filled(line) for line in lines]
+    if verdict.table:
+        rows = [["\n".join(wrap(name, _NAME)), *cells] for name, *cells in verdict.table]
         lines.append("\n" + indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "  "))
-    errors = [*failed_proofs]
-    if summary["failed"]:
-        errors = [lines.pop(0), *errors, f"Right before and not now: {', '.join(summary['failed'])}. See {text}."]
+    errors = [*([_filled(" ".join(verdict.wrong))] if verdict.wrong else []), *failed_proofs]
+    if errors:
+        return Answer("\n".join(lines), errors, page, "correct the kernel, then the same command")
     worse = {
         "Slower": kernels_with_verdict(summary, SLOWER),
         "Counts rose": [name for name, counts in summary["counted"].items() if counts["verdict"] in (MORE, MIXED)],
     }
     words = "; ".join(f"{what}: {', '.join(kernels)}" for what, kernels in worse.items() if kernels)
-    if errors:
-        errors.append("After correcting a kernel, repeat the command.")
-    elif words and fail_on == SLOWER:
+    if words and fail_on == SLOWER:
         errors = [f"{words} (compare.fail_on is slower). See {text}."]
     is_nothing = not (errors or summary["kernels"] or summary["counted"])
     return Answer("\n".join(lines), errors, page, "edit a kernel, then the same command" if is_nothing else "")
+
+
+def _filled(line: str) -> str:
+    return fill(line, 80, subsequent_indent="  ", break_long_words=False)

@@ -55,20 +55,17 @@ def _index(platforms: Sequence[PlatformStatus], results: Path) -> str:
 
 
 def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict[str, Any]:
-    """A verdict's lines, the first without its example and in two parts, and its page.
+    """A verdict's lines, and its page.
 
     A comparison is older where a study that it is about was measured again: an edit may have been taken back.
     """
     content, made = read_json(path), path.stat().st_mtime_ns
-    name, colon, rest = content["verdict"][0].partition(", such as ")[0].partition(": ")
     compared = {kernel.partition("/")[0] for kernel in (*content.get("kernels", ()), *content.get("counted", ()))}
     of = platform.studies if platform and "candidates" not in content else []
     written = [platform.changed(study) for study in of if platform and (study in compared or not compared)]
     page = path.with_name(_VERDICTS[f"{path.parent.name}/{path.name}"])
     return {
-        "name": name,
-        "rest": colon + rest,
-        "more": content["verdict"][1:],
+        "lines": content["verdict"],
         "kind": "Candidates" if "candidates" in content else "Before and after",
         "on": platform.device if platform else "",
         "is_bad": bool(content.get("failed") or content.get("failed_proofs") or content.get("status")),

@@ -66,15 +66,18 @@ def render(title: str, points: Mapping[str, Any], of_outputs: Sequence[str] = ()
     return with_classes(page)
 
 
-def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[str, Any], **values: Any) -> str:
+def comparison_page(
+    verdict: Sequence[str], summary: Mapping[str, Any], explored: Mapping[str, Any], **values: Any
+) -> str:
     """A page on kernels' times beside those of others as HTML.
 
+    verdict   its lines, the heading first
     summary   what comparison.json or verdict.json has
     explored  the points for the explorer, by study
     values    what comparison.html names besides
     """
-    scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
-    known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
+    scripts, title = _explorer_scripts(explored), f"kernelsweep: {verdict[0]}"
+    known = {"packed_points": packed(explored), "command": "", "heading": verdict[0], "lines": verdict[1:]}
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
     known |= {"breakable": breakable, "shades": map_shades()}
     known["is_failed"] = bool(summary.get("failed") or summary.get("failed_proofs"))
