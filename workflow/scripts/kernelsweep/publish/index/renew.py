@@ -133,11 +133,10 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         remark = f"{platform.again}; {before}to count it: {COMMAND} {study}"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
-    curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
-    curve = curve if len(curve) > 1 else ()
-    places = outcome.answer.get("places") or [number / (len(curve) - 1) for number in range(len(curve))]
-    points = [f"M{width * x:.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in zip(places, curve, strict=False)]
-    runs = outcome.answer.get("runs", [range(len(curve))]) if points else []
+    answer, (width, height) = outcome.answer, _CURVE
+    places = zip(answer["places"], answer["curve"], strict=True) if "places" in answer else ()
+    points = [f"M{width * x:.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in places]
+    runs = answer["runs"] if points else []
     joined = ["".join(points[number] for number in run).replace("M", "L").replace("L", "M", 1) for run in runs]
     return {
         "name": study,
@@ -154,7 +153,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "device": outcome.device,
         "clean": outcome.clean,
         "curve": "".join(joined),
-        "dots": "".join(f"{points[number]}h0" for number in outcome.answer.get("apart", ()) if points),
+        "dots": "".join(f"{points[number]}h0" for number in answer["apart"]) if points else "",
     }
 
 

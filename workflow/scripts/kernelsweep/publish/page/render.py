@@ -77,7 +77,12 @@ def comparison_page(
     values    what comparison.html names besides
     """
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {verdict[0]}"
-    known = {"packed_points": packed(explored), "command": "", "heading": verdict[0], "lines": verdict[1:]}
+    known: dict[str, Any] = {
+        "packed_points": packed(explored),
+        "command": "",
+        "heading": verdict[0],
+        "lines": verdict[1:],
+    }
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
     known |= {"breakable": breakable, "shades": map_shades()}
     known["is_failed"] = bool(summary.get("failed") or summary.get("failed_proofs"))
