@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.compilers import run_compiler
+from kernelsweep.base.templates import markdown_table
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import UnitStore, picture_of
 from kernelsweep.judge.comparison.counts import counted_points, counted_rank
@@ -98,16 +99,14 @@ def _of_machine_code(point: ComparedPoint, functions: Mapping[str, tuple[Path, M
     before, after = (functions.get(_binary(row)) for row in (point.before, point.after))
     if not (before and after):
         return []
-    lines = [f"The point that moved farthest, {point_in_words(point)}:", "", "| | before | after |", "|---|---:|---:|"]
-    lines += [
-        f"| {words} | {before[1].get(name, '')} | {after[1].get(name, '')} |" for name, words in _RESOURCES.items()
-    ]
+    rows = [[words, *(str(side[1].get(name, "")) for side in (before, after))] for name, words in _RESOURCES.items()]
     with ThreadPoolExecutor() as both:  # The tool takes its time.
         codes = [*both.map(lambda unit: _instructions(unit[0], str(unit[1]["symbol"])), (before, after))]
-    if codes[0] and codes[1]:
-        lines.append(f"| instructions in the machine code | {len(codes[0])} | {len(codes[1])} |")
-        return [*lines, "", *_fenced("The machine code", *codes)]
-    return [*lines, ""]
+    if all(codes):
+        rows.append(["instructions in the machine code", *map(str, map(len, codes))])
+    table = markdown_table({"": False, "before": True, "after": True}, rows)
+    lines = [f"The point that moved farthest, {point_in_words(point)}:", "", table, ""]
+    return [*lines, *(_fenced("The machine code", *codes) if all(codes) else [])]
 
 
 def _instructions(cubin: Path, symbol: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import first_mistake
 from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
-from kernelsweep.device.pairs import Pairs, pairs_of
+from kernelsweep.device.pairs import pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
 from kernelsweep.sweep.identity import identity_sha256
 from kernelsweep.sweep.journal import AGAIN, journals_of, read_lines, refused_line
@@ -126,7 +126,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             if AGAIN in value:
                 _LINE.validate_python(value, strict=True)
                 yield value
-            elif "sweep" not in value:  # As earlier releases left them.
+            else:
                 _VISIT.validate_python(value, strict=True)
                 yield {**value, "outcome": read_outcome(value["outcome"]), "visit": value["of"]["visit"]}
         except ValidationError as error:
@@ -213,12 +213,6 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     return result
 
 
-def _pairs(before: Record, after: Record) -> Pairs | None:
-    """The pairs of two versions, which are in the record of the later one."""
-    is_paired = after.right and before.right and after.outcome.before_binary == before.version["binary"]
-    return pairs_of(after.outcome) if is_paired else None
-
-
 def _own_and_previous(
     row: Row, records: Mapping[str, Record], of_point: Mapping[Name, Sequence[Record]]
 ) -> tuple[Record | None, Record | str]:
@@ -262,6 +256,8 @@ def _as_row(row: Row, record: Record, own: Record | None) -> Row:
     row, own  the row now of its point, and that row's record
     """
     outcome = record.outcome
+    # Pairs are in the record of the later version.
+    is_paired = own and own.right and record.right and own.outcome.before_binary == record.version["binary"]
     return {
         **{name: row[name] for name in NAME_COLUMNS},
         **record.times,
@@ -273,6 +269,6 @@ def _as_row(row: Row, record: Record, own: Record | None) -> Row:
         "binary_sha256": record.version["binary"],
         "measured": record.measured,
         "changed": differing(record.version, own.version) if own else [],
-        "pairs": _pairs(record, own) if own else None,
+        "pairs": pairs_of(own.outcome) if own and is_paired else None,
         "counts": (outcome.counts, own.outcome.counts) if own and own.right else ({}, {}),
     }

@@ -34,8 +34,8 @@ from kernelsweep.judge.comparison.verdicts import (
     SKIPPED,
     VERDICTS,
     ComparedPoint,
+    Group,
     by_kernel,
-    by_size,
     devices,
     in_order_of_verdict,
     is_edited,
@@ -143,7 +143,7 @@ def verdict_lines(
     if unchanged:
         first.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
     if kernels:
-        first += _heading(kernels, run, margin)
+        first += _heading(kernels, run)
         if same := len(by_kernel(compared)) - len(kernels):
             last.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif compared:
@@ -167,33 +167,31 @@ def verdict_lines(
     if taken_back:
         last.append(f"Edit taken back: {list_texts([names[kernel] for kernel in taken_back])}.")
     of_kernels = [
-        f"{names[kernel]} {_verdict_on(of_kernel, margin, _where(of_kernel, run))}, {_right(run[kernel])}"
-        for kernel, of_kernel in kernels.items()
+        f"{names[kernel]} {_verdict_on(group, margin, _where(group.points, run))}, {_right(run[kernel])}"
+        for kernel, group in kernels.items()
     ]
     table = _table(kernels, names, margin) if len(kernels) > 1 else []
     return VerdictLines(wrong, first, of_kernels, [*last, *further], table)
 
 
-def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Sequence[ComparedPoint]]:
-    """The compared points of the kernels that the verdict is about; none where no code and no device changed."""
+def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Group]:
+    """The kernels that the verdict is about; none where no code and no device changed."""
     is_same = all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2
     return {} if is_same else shown_kernels(compared, margin)
 
 
-def _table(kernels: Mapping[str, Sequence[ComparedPoint]], names: Mapping[str, str], margin: float) -> list[list[str]]:
+def _table(kernels: Mapping[str, Group], names: Mapping[str, str], margin: float) -> list[list[str]]:
     """The verdicts on kernels: heads, and a row for each, or for each study if readers see fewer kernels."""
-    groups, are_many = {**kernels}, len(kernels) > VERDICT_LINES
+    groups, are_many = kernels, len(kernels) > VERDICT_LINES
     if are_many:
-        judged = [point for of_kernel in kernels.values() for point in of_kernel]
+        judged = [point for group in kernels.values() for point in group.points]
         groups = in_order_of_verdict(grouped(judged, lambda point: str(point.row["study"])), margin)
     rows = [[*(("study", "kernels") if are_many else ("kernel",)), "ratio (99% interval)", "all sizes", "single sizes"]]
     for name, group in groups.items():
-        whole, sizes = overall(group, margin), by_size(group, margin)
-        assert whole, "the points were compared"
-        verdicts = Counter(size.verdict for size in sizes.values())
+        verdicts = Counter(size.verdict for size in group.sizes.values())
         differ = ", ".join(f"{verdicts[word]} {word}" for word in (SLOWER, FASTER) if verdicts[word])
-        cells = [ratio_text(whole.ratio, "×"), whole.verdict, f"{differ or 'none'} of {len(sizes)}"]
-        rows.append([*((name, str(len(by_kernel(group)))) if are_many else (names[name],)), *cells])
+        cells = [ratio_text(group.whole.ratio, "×"), group.whole.verdict, f"{differ or 'none'} of {len(group.sizes)}"]
+        rows.append([*((name, str(len(by_kernel(group.points)))) if are_many else (names[name],)), *cells])
     return rows
 
 
@@ -203,11 +201,10 @@ def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) ->
     root  the repository's folder
     """
     lines = []
-    for kernel, of_kernel in shown_kernels(points, margin).items():
-        share, whole = share_of_program(kernel.partition("/")[0], root), overall(of_kernel, margin)
-        if share and whole:
-            program, part = share
-            ends = (1 + part * (one - 1) for one in (whole.ratio.value, whole.ratio.low, whole.ratio.high))
+    for kernel, group in shown_kernels(points, margin).items():
+        if share := share_of_program(kernel.partition("/")[0], root):
+            (program, part), ratio = share, group.whole.ratio
+            ends = (1 + part * (one - 1) for one in (ratio.value, ratio.low, ratio.high))
             lines.append(
                 f"`{program}`: all kernels {ratio_text(Interval(*ends), '×')}, as {part:.1%} of their time was "
                 f"{_names(points)[kernel]}'s"
@@ -215,17 +212,16 @@ def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) ->
     return lines
 
 
-def _heading(
-    kernels: Mapping[str, Sequence[ComparedPoint]], run: Mapping[str, Sequence[ComparedPoint]], margin: float
-) -> list[str]:
+def _heading(kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPoint]]) -> list[str]:
     """Of two devices, or of several kernels: "44 kernels on B, beside A: 25 faster.", "Each takes ..."."""
-    names = devices(point for of_kernel in kernels.values() for point in of_kernel)
+    groups = kernels.values()
+    names = devices(point for group in groups for point in group.points)
     if len(kernels) < 2 and len(names) < 2:
         return []
-    wholes = list(filter(None, (overall(of_kernel, margin) for of_kernel in kernels.values())))
-    verdicts, ratios = Counter(whole.verdict for whole in wholes), sorted(whole.ratio.value for whole in wholes)
+    verdicts = Counter(group.whole.verdict for group in groups)
+    ratios = sorted(group.whole.ratio.value for group in groups)
     words = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
-    of_sizes = [{found.verdict for found in by_size(of_kernel, margin).values()} for of_kernel in kernels.values()]
+    of_sizes = [{size.verdict for size in group.sizes.values()} for group in groups]
     partly = sum(SLOWER in of_size for of_size in of_sizes) - verdicts[SLOWER]
     words += f"; {partly} of these slower at some sizes" if partly > 0 else ""
     span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios[1:] else f"{ratios[0]:.2f}"
@@ -235,18 +231,17 @@ def _heading(
     many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}"
     if len(names) < 2:
         return [f"{many}: {words}.", takes]
-    edited = [kernel for kernel, of_kernel in kernels.items() if any(map(is_edited, of_kernel))]
+    edited = [kernel for kernel, group in kernels.items() if any(map(is_edited, group.points))]
     too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
     return [f"{many} on {names[1]}, beside {names[0]}: {words}.", takes, *too]
 
 
-def _verdict_on(compared: Sequence[ComparedPoint], margin: float, where_compared: str) -> str:
+def _verdict_on(group: Group, margin: float, where_compared: str) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
     Points follow whose verdict is not their size's: "; also slower: 4 points at sizes that are not".
     """
-    whole, sizes = overall(compared, margin), by_size(compared, margin)
-    assert whole, "the points were compared"
+    compared, whole, sizes = group.points, group.whole, group.sizes
     called = {name: [size for size, at_size in sizes.items() if at_size.verdict == name] for name in VERDICTS}
     where: list[str] = []
     for name in filter(called.get, VERDICTS):

@@ -136,6 +136,15 @@ class Overall:
     counts: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Group:
+    """Compared points of a kernel, or of a study: all together, and those of each size, by increasing size."""
+
+    points: Sequence[ComparedPoint]
+    whole: Overall
+    sizes: Mapping[Size, Overall]
+
+
 def compare_points(
     before: Sequence[Row],
     after: Sequence[Row],
@@ -214,16 +223,25 @@ def _compared(
 
 def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
     """The compared points together; None if no point was compared."""
-    compared = [(point, point.ratio) for point in points if point.ratio]
-    if not compared:
-        return None
+    compared = [point for point in points if point.ratio]
+    return _together(compared, margin) if compared else None
+
+
+def _together(compared: Sequence[ComparedPoint], margin: float) -> Overall:
     mean = mean_ratio(
         [
-            (point.pairs or _of_sweeps(interval), str((point.after or {}).get("binary_sha256")), point.processes)
-            for point, interval in compared
+            (point.pairs or _of_sweeps(point.ratio), str((point.after or {}).get("binary_sha256")), point.processes)
+            for point in compared
+            if point.ratio
         ]
     )
-    return Overall(mean, verdict(mean, margin), Counter(point.verdict for point, _ in compared))
+    return Overall(mean, verdict(mean, margin), Counter(point.verdict for point in compared))
+
+
+def group_of(compared: Sequence[ComparedPoint], margin: float) -> Group:
+    """Compared points, at least one, as a group."""
+    sizes = sorted(grouped(compared, lambda point: point.size).items())
+    return Group(compared, _together(compared, margin), {size: _together(those, margin) for size, those in sizes})
 
 
 def _of_sweeps(interval: Interval) -> Ratio:
@@ -237,25 +255,23 @@ def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]
     return grouped(points, lambda point: point.kernel)
 
 
-def shown_kernels(points: Sequence[ComparedPoint], margin: float) -> dict[str, Sequence[ComparedPoint]]:
+def shown_kernels(points: Sequence[ComparedPoint], margin: float) -> dict[str, Group]:
     """The compared points of the kernels that the comparison is about, as in_order_of_verdict().
 
     Of an edit, these are the kernels with other machine code; of two devices, or where no code differs, all.
     """
     compared = by_kernel(point for point in points if point.ratio)
     edited = {kernel: those for kernel, those in compared.items() if any(map(is_edited, those))}
-    shown = compared if len(devices(points)) > 1 else edited or compared
-    return in_order_of_verdict(shown, margin)
+    return in_order_of_verdict(compared if len(devices(points)) > 1 else edited or compared, margin)
 
 
-def in_order_of_verdict(
-    groups: Mapping[str, Sequence[ComparedPoint]], margin: float
-) -> dict[str, Sequence[ComparedPoint]]:
+def in_order_of_verdict(groups: Mapping[str, Sequence[ComparedPoint]], margin: float) -> dict[str, Group]:
     """Groups of compared points: slower ones first, then those that are slower at a size, faster, undecided, the same.
 
     Of two with one verdict, the one whose ratio is farther from 1 comes first.
     """
-    return dict(sorted(groups.items(), key=lambda item: _rank(item[1], margin)))
+    made = {name: group_of(compared, margin) for name, compared in groups.items()}
+    return dict(sorted(made.items(), key=lambda item: _rank(item[1])))
 
 
 def is_edited(point: ComparedPoint) -> bool:
@@ -263,10 +279,8 @@ def is_edited(point: ComparedPoint) -> bool:
     return point.ratio is not None and point.note != SAME_MACHINE_CODE
 
 
-def _rank(compared: Sequence[ComparedPoint], margin: float) -> tuple[int, float]:
-    whole = overall(compared, margin)
-    assert whole, "the points were compared"
-    at_sizes = {found.verdict for found in by_size(compared, margin).values()}
+def _rank(group: Group) -> tuple[int, float]:
+    whole, at_sizes = group.whole, {size.verdict for size in group.sizes.values()}
     order = [whole.verdict == SLOWER, SLOWER in at_sizes, whole.verdict == FASTER, {whole.verdict, *at_sizes} != {SAME}]
     return (*order, True).index(True), -abs(log(whole.ratio.value))
 
@@ -278,12 +292,6 @@ def devices(points: Iterable[ComparedPoint]) -> list[str]:
     return list(dict.fromkeys(sides))
 
 
-def by_size(points: Iterable[ComparedPoint], margin: float) -> dict[Size, Overall]:
-    """The compared points of each size together, by increasing size."""
-    groups = sorted(grouped(points, lambda point: point.size).items())
-    return {size: found for size, group in groups if (found := overall(group, margin))}
-
-
 def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[str, Any]:
     """The content of comparison.json, for other programs.
 
@@ -293,25 +301,28 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
                  whether its machine code was edited, whether it is one that the comparison is about, and sizes with the
                  same by size, and its text
     """
-    kernels: dict[str, Any] = {}
-    named = shown_kernels(points, margin)
-    for kernel, compared in (named | by_kernel(point for point in points if point.ratio)).items():
-        whole, sizes = overall(compared, margin), by_size(compared, margin)
-        assert whole, "the points were compared"
-        kernels[kernel] = {
-            **_as_json(whole),
-            "is_edited": any(map(is_edited, compared)),
+    named, compared = shown_kernels(points, margin), by_kernel(point for point in points if point.ratio)
+    others = {kernel: group_of(those, margin) for kernel, those in compared.items() if kernel not in named}
+    kernels = {
+        kernel: {
+            **_as_json(group.whole),
+            "is_edited": any(map(is_edited, group.points)),
             "is_shown": kernel in named,
-            "sizes": {size.key: {"text": size.text, **_as_json(found)} for size, found in sizes.items()},
+            "sizes": {size.key: {"text": size.text, **_as_json(found)} for size, found in group.sizes.items()},
         }
+        for kernel, group in (named | others).items()
+    }
     failed = Counter(point.kernel for point in points if point.has_failed_since)
     return {"same_within": margin, "failed": dict(failed), "kernels": kernels}
 
 
 def _as_json(whole: Overall) -> dict[str, Any]:
-    ends = {"ratio": whole.ratio.value, "low": whole.ratio.low, "high": whole.ratio.high}
     counts = {verdict: whole.counts[verdict] for verdict in VERDICTS}
-    return {"points": sum(counts.values()), **ends, "verdict": whole.verdict, "counts": counts}
+    return {"points": sum(counts.values()), **_ends(whole.ratio), "verdict": whole.verdict, "counts": counts}
+
+
+def _ends(ratio: Interval) -> dict[str, float]:
+    return {"ratio": ratio.value, "low": ratio.low, "high": ratio.high}
 
 
 def kernels_with_verdict(summary: Mapping[str, Any], word: str) -> list[str]:
@@ -330,13 +341,10 @@ def comparison_rows(points: Iterable[ComparedPoint]) -> list[Row]:
         before, after = point.before or {}, point.after or {}
         row: Row = {name: point.row.get(name) for name in NAME_COLUMNS}
         for side, when in ((before, "before"), (after, "after")):
-            row[f"status_{when}"] = side.get("status")
             row[f"time_{when}_us"] = side.get("time_us") if side.get("status") == "ok" else None
-            row[f"flags_{when}"] = side.get("flags")
-            row[f"source_{when}"] = side.get("source_sha256")
-            row[f"binary_{when}"] = side.get("binary_sha256")
+            row |= {f"{name}_{when}": side.get(name) for name in ("status", "flags")}
+            row |= {f"{name}_{when}": side.get(f"{name}_sha256") for name in ("source", "binary")}
         if point.ratio:
-            ends = {"ratio": point.ratio.value, "low": point.ratio.low, "high": point.ratio.high}
-            row |= {name: f"{end:.5f}" for name, end in ends.items()}
+            row |= {name: f"{end:.5f}" for name, end in _ends(point.ratio).items()}
         rows.append(row | {"verdict": point.verdict, "note": point.note, "measured_before": before.get("measured")})
     return rows
