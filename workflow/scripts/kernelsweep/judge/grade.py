@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, log
 from pathlib import Path
@@ -26,14 +26,9 @@ from kernelsweep.statistics import Interval, ratio_text
 from kernelsweep.study.point import in_words
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
-# The best comes first.
-BEST_FIRST = (RIGHT, UNPROVEN, IMPLAUSIBLE, WRONG, NOT_ACCEPTED)
-# What readers see for a verdict.
-WORDS = dict(zip(BEST_FIRST, BEST_FIRST, strict=True)) | {UNPROVEN: "not checked"}
-# What stands before it on the page, in colour.
-_SIGNS = {RIGHT: "✓", UNPROVEN: "?", IMPLAUSIBLE: "✗", WRONG: "✗", NOT_ACCEPTED: "✗"}
-# The exit status of a run whose worst verdict it is.
-STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
+# The exit status of a run whose worst verdict it is, the best verdict first; and what stands before it on the page.
+_STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
+_SIGNS = {0: "✓", 2: "?", 1: "✗"}
 # The checks on the page.
 _HEADS = {"result": "results", "races": "races", "bounds": "bounds", "uninitialised": "uninitialised reads"}
 _HEADS |= {"barriers": "barriers", "state": "kept state", "source": "source"}
@@ -82,7 +77,7 @@ class Verdict:
     @property
     def in_words(self) -> str:
         """The verdict in a line: "racy: wrong (right at 13 of 52 points); race at racy.cu:34."."""
-        head = f"{self.candidate}: {word(self.verdict, self.findings)}"
+        head = f"{self.candidate}: {self.word}"
         if self.findings and self.points["run"]:
             head += " (right at {right} of {run} points)".format(**self.points)
         words = [f"{head}; {self.why}." if self.why else f"{head}."]
@@ -91,6 +86,12 @@ class Verdict:
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
             words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
         return " ".join(words)
+
+    @property
+    def word(self) -> str:
+        """What readers see for the verdict."""
+        words = "not checked" if self.verdict == UNPROVEN else self.verdict
+        return "does not compile" if "build" in self.findings else words
 
     @property
     def why(self) -> str:
@@ -248,18 +249,6 @@ def _checks(candidate: Verdict, proof: KernelProof | None) -> dict[str, str]:
     return states | {check: "failed" for check in found if check in states}
 
 
-def word(verdict: str, findings: Container[str]) -> str:
-    """What readers see for a candidate's verdict."""
-    return "does not compile" if "build" in findings else WORDS[verdict]
-
-
-def _counted(candidates: Iterable[tuple[str, Container[str]]]) -> str:
-    """How many candidates have each verdict, given with their findings."""
-    counts = Counter(word(verdict, findings) for verdict, findings in candidates)
-    texts = {"does not compile": "do not compile"}
-    return ", ".join(f"{count} {texts.get(each, each) if count > 1 else each}" for each, count in counts.items())
-
-
 def add_ratios(
     candidate: Verdict, rows: Sequence[Row], records: Mapping[str, Record], axes: Sequence[str], margin: float
 ) -> None:
@@ -293,12 +282,13 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
 
     def rank(candidate: Verdict) -> tuple[int, bool, float, str]:
         ratio = candidate.ratio.value if candidate.ratio else 1.0
-        return BEST_FIRST.index(candidate.verdict), "build" in candidate.findings, ratio, candidate.candidate
+        return [*_STATUS].index(candidate.verdict), "build" in candidate.findings, ratio, candidate.candidate
 
     verdicts = sorted(verdicts, key=rank)
     lines = [candidate.in_words for candidate in verdicts]
-    counts = _counted((candidate.verdict, candidate.findings) for candidate in verdicts)
-    statuses = {STATUS[candidate.verdict] for candidate in verdicts}
+    words = Counter(candidate.word for candidate in verdicts)
+    counts = ", ".join(f"{count} {word.replace('does', 'do') if count > 1 else word}" for word, count in words.items())
+    statuses = {_STATUS[candidate.verdict] for candidate in verdicts}
     summary = {
         "study": study,
         "against": against,
@@ -308,9 +298,9 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
         # As comparison.json has it, for the forest.
         "same_within": margin,
         "kernels": {
-            candidate.candidate: _as_kernel(candidate, candidate.ratio, margin)
+            candidate.candidate: _as_kernel(candidate, ratio, margin)
             for candidate in verdicts[:_SHOWN]
-            if candidate.ratio
+            if (ratio := candidate.ratio)
         },
     }
     states = {check: {one.checks.get(check, "not run") for one in verdicts} - {"not run"} for check in _HEADS}
@@ -321,7 +311,7 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [
         (
-            f"{_SIGNS[candidate.verdict]} {word(candidate.verdict, candidate.findings)}",
+            f"{_SIGNS[_STATUS[candidate.verdict]]} {candidate.word}",
             candidate.candidate,
             candidate.why,
             *(_cell(candidate, check) for check in shown),
@@ -334,7 +324,7 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
         for message in candidate.findings.get("build", ())[:1]:
             builds.setdefault(tuple(_DIAGNOSTIC.split(message)), []).append(candidate.candidate)
     table = {"heads": heads, "rows": rows, "passed": list_texts(passed, most=len(_HEADS)) if passed else ""}
-    return summary, markdown(__file__, verdicts=verdicts, against=against, word=word, table=table, builds=builds)
+    return summary, markdown(__file__, verdicts=verdicts, against=against, table=table, builds=builds)
 
 
 def _cell(candidate: Verdict, check: str) -> str:
@@ -358,17 +348,17 @@ def _point(row: Row) -> str:
 
 def grade_answer(summary: Mapping[str, Any], page: str) -> Answer:
     """What a grading says at its end: the verdicts of verdict.json. It fails unless all are right and checked."""
-    candidates = summary["candidates"]
-    lines, alone = [fitted(line) for line in summary["verdict"]], Verdict(**candidates[0])
+    verdicts = [Verdict(**candidate) for candidate in summary["candidates"]]
+    lines, alone = [fitted(line) for line in summary["verdict"]], verdicts[0]
     # One candidate's findings stand as those of `kernelsweep check`: each with the lines that it names.
-    for check, messages in candidates[0]["findings"].items() if len(candidates) == 1 else ():
+    for check, messages in alone.findings.items() if len(verdicts) == 1 else ():
         lines.append(fitted(f"  {'' if check in _FOUND else f'{check}: '}{alone.short(messages[0])}"))
         lines += [f"    {line}" for line in alone.lines(messages[0])]
-    for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
-        said, names = word(candidate["verdict"], candidate["findings"]), [one["candidate"] for one in candidates]
-        wide = min(max(map(len, names[:_LISTED])), 20)
-        line = f"  {said:<18}{candidate['candidate']:<{wide}}  {Verdict(**candidate).why}".rstrip()
+    listed = verdicts[:_LISTED] if len(verdicts) > 1 else []
+    wide = min(max((len(candidate.candidate) for candidate in listed), default=0), 20)
+    for candidate in listed:
+        line = f"  {candidate.word:<18}{candidate.candidate:<{wide}}  {candidate.why}".rstrip()
         lines.append(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 3].rpartition(' ')[0]} ...")
-    bad = [one["candidate"] for one in candidates if one["verdict"] != RIGHT]
+    bad = [candidate.candidate for candidate in verdicts if candidate.verdict != RIGHT]
     failed = f"Not shown to be right: {list_texts(bad)}."
     return Answer("\n".join(lines), [failed] if summary["status"] else [], page)
