@@ -107,27 +107,16 @@ def covering(paths: Iterable[str | Path], studies: Collection[str] = ()) -> Iter
     def tables() -> Iterator[Table]:
         return (table for path in paths for table in each_table(path, studies=studies))
 
-    told = (
-        {name: [table[name][place] for place in _of_visits(table)] for name in _OF_SCATTER if name in table}
-        for table in tables()
-    )
+    told = ({name: table[name] for name in _OF_SCATTER if name in table} for table in tables())
     rows = _with_scatter(frame(told, _OF_SCATTER))
     ends = {end: iter(rows[end]) for end in INTERVAL[::2]}
     for table in tables():
-        changed = {end: [*table[end]] for end in ends}
-        for place in _of_visits(table):
-            for end, values in ends.items():
-                changed[end][place] = f"{next(values):.{TIME_DIGITS}f}"
-        yield {**table, **changed}
+        pairs = {end: zip(table["time_us"], values, strict=False) for end, values in ends.items()}
+        texts = {end: [f"{at:.{TIME_DIGITS}f}" if time else "" for time, at in of] for end, of in pairs.items()}
+        yield {**table, **texts}
 
 
 _OF_SCATTER = ("study", "kernel", "platform", "device", *INTERVAL, "visit_spread", "visits")
-
-
-def _of_visits(table: Table) -> list[int]:
-    """The places of the rows with times of several visits."""
-    both = zip(table["time_us"], table.get("visit_spread", ()), strict=False)
-    return [place for place, texts in enumerate(both) if all(texts)]
 
 
 def with_flag(rows: pandas.DataFrame, kernels: Iterable[tuple[str, str]], flag: str) -> pandas.DataFrame:

@@ -20,7 +20,6 @@ from kernelsweep.results import (
     ALL_POINT_COLUMNS,
     COUNTED,
     EDITED,
-    FURTHER_POINT_COLUMNS,
     LIMIT_PREFIX,
     METRIC_COLUMNS,
     each_table,
@@ -31,9 +30,6 @@ from kernelsweep.study.settings import StudySettings
 _UNUSED = ["device_uuid", "seconds", "busy_seconds", "identity_sha256", "temperature_c", "power_w", "throttle_reasons"]
 _UNUSED += ["visit_spread", "power_limit_w", "clock_limit_mhz", "compiler", "reason"]
 
-# The columns that the contract does not ask of metrics.csv.
-_OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
-
 
 def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.DataFrame:
     """The rows of all `paths`, of one `study` or of all.
@@ -41,8 +37,8 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     Each file is CSV with results.METRIC_COLUMNS. An empty value becomes NaN, an empty text "".
     Raises UserError when a column is missing or a number cannot be read.
     """
-    needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
-    read = (table for path in paths for table in each_table(path, needed, ["value"], [study] if study else []))
+    of_study = [study] if study else []
+    read = (table for path in paths for table in each_table(path, METRIC_COLUMNS, ["value"], of_study))
     rows = frame(read, METRIC_COLUMNS, ["value"])[list(METRIC_COLUMNS)].astype({"value": "float64"})
     return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
 
