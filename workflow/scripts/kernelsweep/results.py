@@ -280,19 +280,16 @@ def is_imprecise(times: Mapping[str, Any], relative_precision: float) -> bool:
 
 
 def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write `rows` as CSV with exactly `columns`; a missing value or None becomes an empty field.
-
-    The file is complete or doesn't exist. Raises ValueError for a row with a key that is not a column, and UserError if
-    the file can't be written.
-    """
-    with _whole_file(Path(path)) as part, open(part, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    """Write `rows` as write_tables() does, in four times as long; a missing value or None becomes an empty field."""
+    write_tables(path, columns, ({name: [value] for name, value in row.items()} for row in rows))
 
 
 def write_tables(path: str | Path, columns: Sequence[str], tables: Iterable[Table]) -> None:
-    """Write the rows of tables as write_rows() does, which takes four times as long."""
+    """Write the rows of tables as CSV with exactly `columns`.
+
+    The file is complete or doesn't exist. Raises ValueError for a key that is not a column, and UserError if the file
+    can't be written.
+    """
     with _whole_file(Path(path)) as part, open(part, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)

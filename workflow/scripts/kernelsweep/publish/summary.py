@@ -59,12 +59,13 @@ def summary_text(
         **explained_findings(proofs or {}),
         "Wrong in an earlier run": [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong],
     }
+    failed = sections({"Failed": _first_failed(counted)}) if counted.failed else _all_right(counted)
     after = sections({"Incomplete": incomplete_run(counted, planned)})
     parts = [
         f"# Summary: {counted.points.total()} points, {provenance}\n",
         f"{_table(counted, proofs)}\n",
         *(f"{line}\n" for line in counted.differing()),
-        *filter(None, [sections(before), failed_points(counted), after]),
+        *filter(None, [sections(before), failed, after]),
     ]
     return "\n".join(parts)
 
@@ -94,11 +95,6 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
             if count
         ),
     ]
-
-
-def failed_points(counted: RowCounts) -> str:
-    """The first failed points as Markdown, the worst kernels first; or that there are none."""
-    return sections({"Failed": _first_failed(counted)}) if counted.failed else _all_right(counted)
 
 
 def _all_right(counted: RowCounts) -> str:
@@ -171,9 +167,8 @@ def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[str], str]) -> 
     entry = next((one for one in study.kernels if one.name == row["kernel"]), None)
     if entry is None or row["status"] != "wrong_result":
         return ""
-    functions = [launch.kernel or entry.function or entry.name for launch in entry.launches] or [
-        entry.function or entry.name
-    ]
+    usual = entry.function or entry.name
+    functions = [launch.kernel or usual for launch in entry.launches] or [usual]
     known = {*entry.host_variables, *(str(one) for launch in entry.launches for one in launch.arguments)}
     found = host_variables(text_of(row["source_sha256"]), functions)
     unset = [name for name, text in found.items() if "__constant__" in text and name not in known]
@@ -253,11 +248,7 @@ def _first_failed(counted: RowCounts) -> list[str]:
 
 def _point_name(row: CsvRow) -> str:
     """A row's kernel and its values on all axes, in words."""
-    return f"{row['study']}/{row['kernel']}, {_values(row)}"
-
-
-def _values(row: CsvRow) -> str:
-    return in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})
+    return f"{row['study']}/{row['kernel']}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}"
 
 
 def missing_metrics(rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:

@@ -223,7 +223,10 @@ def explained_findings(proofs: Proofs) -> dict[str, list[str]]:
     listed = [
         f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
-        for row in _first_of_each_tool([*proof.expected, *proof.acknowledged])
+        # The first of each tool.
+        for row in {
+            (row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.acknowledged])
+        }.values()
     ]
     return {"Findings that the study explains": listed}
 
@@ -247,10 +250,6 @@ def _is_told(row: CsvRow, counted: RowCounts | None) -> bool:
     failed = counted.first_failed.get((row["study"], row["kernel"]), ())
     first = min(failed, key=lambda one: one["status"] != "wrong_result", default={"status": ""})
     return row["finding"] in (first["status"], first.get("reason"))
-
-
-def _first_of_each_tool(rows: list[CsvRow]) -> Iterable[CsvRow]:
-    return {(row["check"], row["tool"]): row for row in reversed(rows)}.values()
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:

@@ -82,8 +82,10 @@ def _adapt(token: Token, folder: Path, base: Path) -> None:
     """One inline token, in place."""
     if token.type == "html_inline" and not _ALLOWED_HTML.fullmatch(token.content):
         token.type = "text"
-    if token.type == "link_open" and _is_file(target := str(token.attrs["href"])):
-        token.attrs["href"] = os.path.relpath(folder / target, base)
+    if token.type == "link_open":
+        target = str(token.attrs["href"])
+        is_file = "://" not in target and not target.startswith(("#", "mailto:"))
+        token.attrs["href"] = os.path.relpath(folder / target, base) if is_file else target
     if token.type == "image" and (picture := folder / str(token.attrs["src"])).is_file():
         token.type, token.content = "html_inline", _inline(picture, token.content, base)
 
@@ -93,10 +95,6 @@ def _inline(picture: Path, words: str, base: Path) -> str:
     name = os.path.relpath(picture, base)
     svg = folded(drawing(picture, name), name)
     return f'<span class="drawing" role="img" aria-label="{escape(words)}" tabindex="0">{svg}</span>'
-
-
-def _is_file(target: str) -> bool:
-    return "://" not in target and not target.startswith(("#", "mailto:"))
 
 
 def _name_rows(tokens: Sequence[Token]) -> None:

@@ -149,10 +149,6 @@ def _own_axes(data: StudyData, kernel: str) -> list[str]:
     )
 
 
-def _at(configuration: str) -> str:
-    return f" at {configuration}" if configuration else ""
-
-
 def _ratio(step: StoryRow, base: StoryRow) -> Interval | None:
     """How many times as fast a step is as another; None unless both have a time that may be compared."""
     points = [row.point for row in (base, step) if row.point and row.point["status"] == "ok"]
@@ -166,13 +162,13 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
     if gain is None or base.point is None or step.point is None:
         return []
     before, after = (four_digits(row.point["time_us"]) for row in (base, step) if row.point)
-    where = _at(configuration_words({axis: step.point[axis] for axis in _own_axes(data, step.kernel)}))
+    where = configuration_words({axis: step.point[axis] for axis in _own_axes(data, step.kernel)})
     ends = f"{gain.low:.2f}–{gain.high:.2f}"
     verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
     if gain.low <= 1 <= gain.high:
         verdict = f"no difference from `{base.label}` beyond the error"
         verdict += f" ({ends} times as fast)" * (ends != "1.00–1.00")
-    return [f"Time: {before} → {after} µs{where}, {verdict}."]
+    return [f"Time: {before} → {after} µs{' at ' * bool(where)}{where}, {verdict}."]
 
 
 def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
