@@ -10,7 +10,7 @@ from kernelsweep.device.description import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, program_lines, verdict_lines
+from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
@@ -39,10 +39,7 @@ with logged(snakemake):
     points = compare_points(before, after, margin, reasons, plan.sizes)
     store = UnitStore(Path(plan.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
-    further = program_lines(points, margin, Path())
-    if plan.never_measured:
-        further.append(f"Not compared, because never measured: {plan.never_measured} of the kernels.")
-    verdict = verdict_lines(points, margin, unchanged, registers, further)
+    verdict = verdict_lines(points, margin, unchanged, registers, plan.never_measured)
     of_after = read_device(snakemake.input.device)["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)

@@ -119,13 +119,13 @@ def verdict_lines(
     margin: float,
     unchanged: Sequence[str] = (),
     registers: Mapping[str, str] = MappingProxyType({}),
-    further: Sequence[str] = (),
+    never_measured: int = 0,
 ) -> VerdictLines:
     """What is wrong, the verdict on each edited kernel, or why there is none.
 
-    unchanged  kernels whose latest edit did not change the machine code
-    registers  by kernel, what ptxas changed, in words that follow on those on counts
-    further    the last lines
+    unchanged       kernels whose latest edit did not change the machine code
+    registers       by kernel, what ptxas changed, in words that follow on those on counts
+    never_measured  the number of kernels that are left out
     """
     failed = [point for point in points if point.has_failed_since]
     compared = [point for point in points if point.ratio]
@@ -170,8 +170,10 @@ def verdict_lines(
         f"{names[kernel]} {_verdict_on(group, margin, _where(group.points, run))}, {_right(run[kernel])}"
         for kernel, group in kernels.items()
     ]
-    table = _table(kernels, names, margin) if len(kernels) > 1 else []
-    return VerdictLines(wrong, first, of_kernels, [*last, *further], table)
+    last += _program_lines(kernels, names)
+    if never_measured:
+        last.append(f"Not compared, because never measured: {never_measured} of the kernels.")
+    return VerdictLines(wrong, first, of_kernels, last, _table(kernels, names, margin) if len(kernels) > 1 else [])
 
 
 def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Group]:
@@ -195,19 +197,16 @@ def _table(kernels: Mapping[str, Group], names: Mapping[str, str], margin: float
     return rows
 
 
-def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) -> list[str]:
-    """What edits of kernels that were captured from programs do to these, by the kernels' share: a line each.
-
-    root  the repository's folder
-    """
+def _program_lines(kernels: Mapping[str, Group], names: Mapping[str, str]) -> list[str]:
+    """What edits of kernels that were captured from programs do to these, by the kernels' share: a line each."""
     lines = []
-    for kernel, group in shown_kernels(points, margin).items():
-        if share := share_of_program(kernel.partition("/")[0], root):
+    for kernel, group in kernels.items():
+        if share := share_of_program(kernel.partition("/")[0], Path()):
             (program, part), ratio = share, group.whole.ratio
             ends = (1 + part * (one - 1) for one in (ratio.value, ratio.low, ratio.high))
             lines.append(
                 f"`{program}`: all kernels {ratio_text(Interval(*ends), '×')}, as {part:.1%} of their time was "
-                f"{_names(points)[kernel]}'s"
+                f"{names[kernel]}'s"
             )
     return lines
 

@@ -240,8 +240,8 @@ def _gain(row: Mapping[Any, Any], first: Mapping[Any, Any]) -> Interval:
 def _with_metrics(table: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
     """The table with a column for each of the study's metrics."""
     metrics, steps = step_metrics(data), len(data.steps)
-    columns = {}
-    for name in shown_metrics(data, metrics):
-        header = f"{name} ({unit_of(metrics, name)})"
-        columns[header] = by_step(metrics, name, steps)
-    return table.assign(**{header: values.reindex(range(len(table))) for header, values in columns.items()})
+    columns = {
+        f"{name} ({unit_of(metrics, name)})": by_step(metrics, name, steps).reindex(range(len(table)))
+        for name in shown_metrics(data, metrics)
+    }
+    return table.assign(**columns)
