@@ -206,16 +206,7 @@ _WHOLE, _FROM_ZERO = frozenset(INTEGERS), frozenset([*POINT_INTEGERS, *_OF_TIMES
 # Longer messages are cut: readers need the first line of a compiler's message, not its pages.
 MESSAGE_LENGTH = 200
 
-STATUSES = (
-    "ok",
-    "wrong_result",
-    "build_failed",
-    "launch_failed",
-    "timed_out",
-    "out_of_memory",
-    "implausible",
-    "skipped",
-)
+STATUSES = _columns("ok wrong_result build_failed launch_failed timed_out out_of_memory implausible skipped")
 
 Row = dict[str, Any]
 
