@@ -245,7 +245,10 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     for _, of_kind in _compared(data, parameters, sizes, kinds).groupby(["kind", "rounding"]):
         # Where only a library has a time, nothing of ours can be used.
         of_kind = of_kind[of_kind.groupby("size")["is_own"].transform("any")].sort_values("size", kind="stable")
-        choices, losses, little = _by_choice(_with_losses(of_kind))
+        # Shape (choices, sizes): a loss is NaN, and not little, where the choice has no time.
+        table = _with_losses(of_kind).pivot(index="choice", columns="size", values=["loss", "is_little"])
+        choices, losses = table.index.to_numpy(), table["loss"].to_numpy(float)
+        little = table["is_little"].eq(other=True).to_numpy(bool)
         of_size = of_kind.drop_duplicates("size")
         rows_before = [*of_kind["size"].searchsorted(of_size["size"]), len(of_kind)]
         places = [{axis: size[axis] for axis in sizes} for size in of_size.to_dict("records")]
@@ -399,18 +402,6 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> li
     # One row may stand for several choices.
     others = tied[tied["row"] != chosen["row"]].sort_values(["time_us", "choice"]).drop_duplicates("row")
     return list(others.to_dict("records"))
-
-
-def _by_choice(own: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
-    """The choices in their order, each one's loss by size, and whether that is little: shape (choices, sizes).
-
-    A loss is NaN, and not little, where the choice has no time.
-    """
-    choices, row = np.unique(own["choice"], return_inverse=True)
-    numbers, column = np.unique(own["size"], return_inverse=True)
-    losses, little = np.full((len(choices), len(numbers)), np.nan), np.zeros((len(choices), len(numbers)), bool)
-    losses[row, column], little[row, column] = own["loss"], own["is_little"]
-    return choices, losses, little
 
 
 def _least(losses: Numbers, little: Numbers) -> tuple[int, list[float]]:
