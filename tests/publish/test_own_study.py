@@ -160,7 +160,7 @@ def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: 
     assert judged(replace(data, measurements=stopped))[0][0] == "not measured"
     assert "cublas_matmul: skipped: torch is not installed" in judged(replace(data, measurements=stopped))[0][2]
     assert {one[2] for one in judged(made_up(here, EMULATOR))} == {"no times on this platform"}
-    check_claims(data.settings, study(here).kernels, "product.yaml")
+    check_claims(data.settings, study(here).kernels, study(here).file)
     for wrong, message in (
         ({"reference_kernel": "cublas_matmull"}, "did you mean 'cublas_matmul'"),
         ({"kernel": "cublas_matmul"}, "Allowed: naive, tiled"),
@@ -169,7 +169,7 @@ def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: 
     ):
         settings = made(data.settings) | {"claims": [{**data.settings.claims[0].values(), **wrong}]}
         with pytest.raises(UserError, match=re.escape(message)):
-            check_claims(settings, study(here).kernels, "product.yaml")
+            check_claims(settings, study(here).kernels, study(here).file)
 
 
 def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: Path) -> None:
