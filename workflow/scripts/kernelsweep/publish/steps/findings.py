@@ -33,22 +33,27 @@ def story_data(
         "title": data.title,
         "place": _place(data),
         "pictured": bool(accesses),
-        "largest": _largest(data, rows, named),
+        "largest": _largest(data, rows),
         "steps": [_step(data, rows, number, named, accesses) for number in range(len(rows))],
     }
 
 
-def _largest(data: StudyData, steps: Sequence[StoryRow], named: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The step with the largest gain: its place from 1 on, and a sentence; nothing if no step is faster."""
+def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
+    """The step with the largest gain over the one before it: its place from 1 on, and a sentence.
+
+    Nothing if no step is faster.
+    """
     if not data.has_times or data.compares_outputs:
         return {}
-    pairs = [(place, number) for number in range(len(steps)) if (place := _base(steps, number, named)) is not None]
-    gains = {pair: gain for pair in pairs if (gain := _ratio(steps[pair[1]], steps[pair[0]])) and gain.low > 1}
-    if not gains:
+    gains = {after: gain for after in range(1, len(steps)) if (gain := _ratio(steps[after], steps[after - 1]))}
+    faster = {after: gain for after, gain in gains.items() if gain.low > 1}
+    if not faster:
         return {}
-    base, number = pair = max(gains, key=lambda pair: gains[pair].value)
-    words = f"{steps[number].label} is {gains[pair].value:.3g} times as fast as {steps[base].label}"
-    return {"place": number + 1, "words": words}
+    after = max(faster, key=lambda step: faster[step].value)
+    words = f"{steps[after].label} is {faster[after].value:.3g} times as fast as {steps[after - 1].label}"
+    place = data.settings.reference if data.steps else shown_place(data)
+    where = place_text({axis: place[axis] for axis in (*size_axes(data.settings), "block_size") if axis in place})
+    return {"place": after + 1, "words": f"{words}, at {where}"}
 
 
 def _step(
