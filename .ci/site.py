@@ -44,8 +44,9 @@ def on_post_build(config: Any) -> None:
     """Put the results' pages into the site, without what no page links to; links to sources lead to the repository."""
     if not HAS_PAGES:
         return
-    left_out, pages = ("build", "journal", "logs", "made_from", "references", ".*"), Path(config.site_dir, "pages")
-    shutil.copytree(RESULTS, pages, ignore=shutil.ignore_patterns(*left_out), dirs_exist_ok=True)
+    work = ("build", "builds", "journal", "logs", "made_from", "points", "references", "samples", "*.secret", ".*")
+    pages = Path(config.site_dir, "pages")
+    shutil.copytree(RESULTS, pages, ignore=shutil.ignore_patterns(*work), dirs_exist_ok=True)
     for page in pages.rglob("*.html"):
         text = re.sub(
             r'href="(?:\.\./)+((?:kernels|config|docs|resources)/[^"]*)"',
