@@ -321,9 +321,15 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
     points = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "")
-    wrong = r"# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before\.\n\n- Such as array size "
-    assert re.match(rf"{wrong}.*: expected 7, found 8\n- shuffle 0\..*, faster at 4 of 8 sizes \(0.5", text)
+    wrong = r"# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before\.\n\n- At array size "
+    assert re.match(rf"{wrong}.*: expected 7, found 8\.\n- shuffle 0\..*, faster at 4 of 8 sizes \(0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
+    # Pins: WRONG RESULTS, of which the message says that the values are right; a grid that is no axis.
+    for row in after[3:5]:
+        row |= {"reason": "out_of_bounds", "message": "the values are right, but thread 3 reads x[9], out of bounds"}
+    heading, example, *_ = verdict_lines(compare_points(of_kernel[0], after, MARGIN), MARGIN).all
+    assert heading == "OUT OF BOUNDS: 2 points of warp_shuffle/shuffle, right before."
+    assert example.endswith(": thread 3 reads x[9], out of bounds; the values are right.") and "grid" not in example
 
 
 def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[list[Row], list[Row]]) -> None:
@@ -366,7 +372,7 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
     after = [{**row, "binary_sha256": "b", "source_sha256": "new"} for row in before]
     points = compare_points(before, after, MARGIN)
     shown = points[0].kernel
-    drawn = (store, {shown: "its_step"}, tmp_path / "accesses")
+    drawn = (store, {shown: ("its_step", "n 8")}, tmp_path / "accesses")
     assert code_section(points, MARGIN, *drawn) == ""  # Another machine has compiled them.
     for name, text, registers in (("old", "a = 1;\nb;", 16), ("new", "a = 2;\nb;", 24)):
         store.keep_text(name, text)
@@ -567,7 +573,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     counted = "interleaved: sectors +6%, global accesses +9%; no time without a GPU, right at 2 of 2"
     wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before."
     said = " ".join(run.stdout.split())
-    assert counted in said and said.count(wrong) == 1 and "Such as array size" in said and ": expected " in said
+    assert counted in said and said.count(wrong) == 1 and "At array size" in said and ": expected " in said
     answer = run.stdout.partition("failed: races")[2].partition("Page")[0]
     assert counted in " ".join(answer.split()) and all(len(line) <= 80 for line in answer.splitlines()[1:])
     assert "correct the kernel, then the same command" in said

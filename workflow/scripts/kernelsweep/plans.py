@@ -233,7 +233,7 @@ class ComparisonPlan:
     sizes           by study
     explored        what the explorer needs to know of each study
     never_measured  these kernels are left out, because they have no earlier version
-    pictured        by kernel (study/kernel), the step
+    pictured        by kernel (study/kernel), the step, and its point in words
     """
 
     compare: Annotated[Plain, "the settings of compare"]
@@ -243,7 +243,7 @@ class ComparisonPlan:
     explored: Annotated[Mapping[str, Plain], "what the studies' files say"]
     index: str
     never_measured: Annotated[int, "the number of kernels that were never measured"]
-    pictured: Annotated[Mapping[str, str], "the steps whose accesses are drawn"]
+    pictured: Annotated[Mapping[str, Sequence[str]], "the steps whose accesses are drawn, and where"]
 
 
 @dataclass(frozen=True)

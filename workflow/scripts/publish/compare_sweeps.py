@@ -1,19 +1,21 @@
 """Compare two sweeps point by point: rows, text as Markdown, a summary as JSON, and a page that needs no other file."""
 
 import time
+from collections import deque
 from pathlib import Path
 
 from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.description import read_device
-from kernelsweep.judge.comparison.code import code_section
+from kernelsweep.judge.comparison.code import changes_of_failed, code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
 from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
+from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
@@ -32,7 +34,10 @@ with logged(snakemake):
     if named["before"] == PREVIOUS:
         earlier = previous(after, Path(plan.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
-        of_before = "each kernel as it was before its latest edit, from the journal"
+        ran = sorted({row["measured"][:16].replace("T", " ") for row in before if row["measured"]})
+        of_before = "each kernel as it ran before its latest edit"
+        if ran:
+            of_before += f" ({' to '.join(dict.fromkeys((ran[0], ran[-1])))} UTC), whatever is committed"
     else:
         reasons, unchanged, of_before = {}, [], named["before"]
 
@@ -42,8 +47,11 @@ with logged(snakemake):
     verdict = verdict_lines(points, margin, unchanged, registers, plan.never_measured)
     of_after = read_device(snakemake.input.device)["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
-    proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
-    of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
+    told = RowCounts()
+    failed = [point.row for point in points if point.has_failed_since]
+    deque(told.count([{name: [row[name] for row in failed] for name in failed[0]}] if failed else []), 0)
+    proven, untold = proofs_in_words(proofs) if proofs else "", proof_errors(proofs, told)
+    of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in untold), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     names = devices(points)
     first, second = names if names[1:] else ("Before", "After")
@@ -60,7 +68,7 @@ with logged(snakemake):
         **comparison_summary(points, margin),
         "counted": counted_summary(points),
         "proven": proven,
-        "failed_proofs": failed_proofs,
+        "failed_proofs": proof_errors(proofs),
     }
     write_json(snakemake.output.summary, summary)
     Path(snakemake.output.latex).write_text(comparison_latex(summary, names), encoding="utf-8")
@@ -83,7 +91,14 @@ with logged(snakemake):
         "in_words": verdict.kernels if verdict.table else [],
     }
     page.write_text(comparison_page(verdict.beside_table, summary, explored, **content), encoding="utf-8")
-    told = proof_errors(proofs, failed=summary["failed"])
-    answer = comparison_answer(verdict, summary, named["fail_on"], snakemake.output.text, snakemake.output.page, told)
+    answer = comparison_answer(
+        verdict,
+        summary,
+        named["fail_on"],
+        snakemake.output.text,
+        snakemake.output.page,
+        untold,
+        changes_of_failed(points, store),
+    )
     answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

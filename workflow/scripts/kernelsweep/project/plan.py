@@ -26,6 +26,7 @@ from kernelsweep.publish.steps.steps_page import named_in
 from kernelsweep.study.kernel_sweep import axes_of_places, launched_points
 from kernelsweep.study.kernels.source import code_sha256, read_source
 from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.point import in_words
 from kernelsweep.study.resolve import kernel_axes, listed_points, restrictions_of
 from kernelsweep.sweep.baselines import libraries
 from kernelsweep.sweep.tries import next_try
@@ -479,7 +480,7 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
         explored=_explored_studies(project, platform),
         index=path("index"),
         never_measured=len(project.kernels_of(platform)) - len(inputs.compared_kernels(project, platform)),
-        pictured={f"{study}/{step.kernel}": step.name for study, step in reversed(steps)},
+        pictured={f"{study}/{step.kernel}": (step.name, in_words(step.point)) for study, step in reversed(steps)},
     )
 
 

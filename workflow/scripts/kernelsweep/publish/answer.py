@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from textwrap import dedent, wrap
+from textwrap import wrap
 from typing import Any
 
 from kernelsweep.base.answer import Answer
@@ -17,6 +17,7 @@ from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.best.best_words import libraries_text, use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.comparison.source import changed_lines
 from kernelsweep.judge.data.proofs import (
     KernelProof,
     Proofs,
@@ -45,7 +46,7 @@ _NEAREST = ", or the named arithmetic's if that is nearer"
 # The least characters of the terminal's column with sizes that have more.
 _SIZES = 18
 # The terminal shows this many failed kernels, and of each so many lines that changed.
-_LISTED_KERNELS, _LISTED_LINES = 10, 6
+_LISTED_KERNELS = 10
 
 _KEPT = "What is right is kept: after a correction, the same command runs what was corrected."
 
@@ -328,7 +329,8 @@ def run_answer(
     errors = [*incomplete]
     for of, one in shown.items():
         found = mistakes_of(proofs[of], told) if of in proofs else []
-        errors.append(_with_changes(one, [f"  A check found: {message_at(row)}." for row in found]))
+        findings = [f"  A check found: {message_at(row)}." for row in found]
+        errors.append("\n".join([f"{one.sentence}.", *findings, *changed_lines(one.since)]))
     others = [one.kernel for one in failed[_LISTED_KERNELS:]]
     errors += [f"And points of {', '.join(others)}."] if others else []
     errors += proof_errors({of: proof for of, proof in proofs.items() if of not in shown}, told)
@@ -344,14 +346,3 @@ def run_answer(
     else:
         next_command = f"times need a GPU: {GPU_COMMAND}{f' {studies[0].study}' if len(studies) == 1 else ''}"
     return Answer(text, errors, page, next_command)
-
-
-def _with_changes(failure: Failure, findings: Sequence[str]) -> str:
-    """A failure for the terminal: what else checks found, and the lines that changed since its point was right."""
-    lines = [line for line in failure.since if line[0] in "+-" and line[1:].strip()]
-    body = dedent("\n".join(line[1:] for line in lines)).splitlines()
-    shown = [f"    {line[0]} {text}" for line, text in zip(lines, body, strict=True)][:_LISTED_LINES]
-    more = ["    ..."] if lines[_LISTED_LINES:] else []
-    files = dict.fromkeys(line.split()[1].partition(":")[0] for line in failure.since if line.startswith("@@ "))
-    changes = [f"  Changed since it was right: {', '.join(files)}", *shown, *more] if files else []
-    return "\n".join([f"{failure.sentence}.", *findings, *changes])

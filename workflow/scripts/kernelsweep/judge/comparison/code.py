@@ -12,8 +12,14 @@ from kernelsweep.base.compilers import run_compiler
 from kernelsweep.base.templates import markdown_table
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import UnitStore, picture_of
-from kernelsweep.judge.comparison.counts import counted_points, counted_rank
-from kernelsweep.judge.comparison.source import difference
+from kernelsweep.judge.comparison.counts import (
+    SAME_COUNTS,
+    count_changes,
+    counted_points,
+    counted_rank,
+    counted_verdict,
+)
+from kernelsweep.judge.comparison.source import changed_lines, difference
 from kernelsweep.judge.comparison.text import in_order, point_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel, in_order_of_verdict
 
@@ -30,12 +36,16 @@ _JUMP = re.compile(r"(\b(?:BRA|BSSY|CALL|JMP|WARPSYNC)\b.*?)0x[0-9a-f]+")
 
 
 def code_section(
-    points: Sequence[ComparedPoint], margin: float, store: UnitStore, pictured: Mapping[str, str], folder: Path
+    points: Sequence[ComparedPoint],
+    margin: float,
+    store: UnitStore,
+    pictured: Mapping[str, Sequence[str]],
+    folder: Path,
 ) -> str:
     """A section of Markdown on the kernels whose machine code differs, in the verdict's order; "" without one.
 
     store     has the units of both versions, their sources, and pictures of their accesses, if this machine made them
-    pictured  by kernel, the step whose accesses are drawn
+    pictured  by kernel, the step whose accesses are drawn, and where
     folder    in which those of both versions are written
     """
     counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
@@ -60,10 +70,17 @@ def code_section(
         point = in_order(of_kernel)[0]
         before, after = map(store.text, _hashes(point))
         lines = _fenced("The source", before.splitlines(), after.splitlines()) if before and after != before else []
-        lines += _of_accesses(point, store, pictured.get(kernel, ""), folder)
-        lines += _of_machine_code(point, functions) if point.ratio else []
+        lines += _of_accesses(of_kernel, store, pictured.get(kernel, ("", "")), folder)
+        lines += _of_machine_code(point, of_kernel, functions) if point.ratio else []
         parts += [f"### {kernel}", "", *lines, ""] if lines else []
     return "\n".join(["## What changed in the code", "", *parts]) if parts else ""
+
+
+def changes_of_failed(points: Sequence[ComparedPoint], store: UnitStore) -> list[str]:
+    """For the terminal, the lines of each kernel that failed which changed since it was right."""
+    failed = by_kernel(point for point in points if point.has_failed_since)
+    texts = [[store.text(source).splitlines() for source in _hashes(first)] for first, *_ in failed.values()]
+    return [line for both in texts if all(both) for line in changed_lines(difference(both[0], both[1], context=0))]
 
 
 def _binary(row: Mapping[str, Any]) -> str:
@@ -74,15 +91,23 @@ def _hashes(point: ComparedPoint) -> list[str]:
     return [str((side or {}).get("source_sha256") or "") for side in (point.before, point.after)]
 
 
-def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path) -> list[str]:
-    """Who accesses what, before and after, as pictures that are written to `folder`."""
+def _of_accesses(
+    of_kernel: Sequence[ComparedPoint], store: UnitStore, pictured: Sequence[str], folder: Path
+) -> list[str]:
+    """Who accesses what, before and after, as pictures that are written to `folder`.
+
+    Pictures are of a few warps at one point: equal ones are told only if nothing else differs.
+    """
+    point, (step, where) = in_order(of_kernel)[0], pictured
     sources = dict.fromkeys(_hashes(point))
     before, *others = (store.text(picture_of(point.row["study"], step, source)) for source in sources)
     after = others[0] if others else ""
     if not (before and after):
         return []
     if before == after:
-        return ["Before and after the edit, the same lanes access the same elements.", ""]
+        is_same = counted_verdict(count_changes(of_kernel)) == SAME_COUNTS and not any(one.fails for one in of_kernel)
+        same = f"In the first blocks ({where}), the same lanes access the same elements before and after the edit."
+        return [same, ""] if is_same else []
     folder.mkdir(exist_ok=True)
     links = []
     for side, picture in {"before": before, "after": after}.items():
@@ -93,7 +118,9 @@ def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path
     return [f"Who accesses what, before the edit and after it. A colour is a warp. {bold}", "", *links, ""]
 
 
-def _of_machine_code(point: ComparedPoint, functions: Mapping[str, tuple[Path, Mapping[str, Any]]]) -> list[str]:
+def _of_machine_code(
+    point: ComparedPoint, of_kernel: Sequence[ComparedPoint], functions: Mapping[str, tuple[Path, Mapping[str, Any]]]
+) -> list[str]:
     """The resources and the machine code of the point that moved farthest."""
     assert point.before and point.after, "it was compared"
     before, after = (functions.get(_binary(row)) for row in (point.before, point.after))
@@ -105,7 +132,7 @@ def _of_machine_code(point: ComparedPoint, functions: Mapping[str, tuple[Path, M
     if all(codes):
         rows.append(["instructions in the machine code", *map(str, map(len, codes))])
     table = markdown_table({"": False, "before": True, "after": True}, rows)
-    lines = [f"The point that moved farthest, {point_in_words(point)}:", "", table, ""]
+    lines = [f"The point that moved farthest, {point_in_words(point, of_kernel)}:", "", table, ""]
     return [*lines, *(_fenced("The machine code", *codes) if all(codes) else [])]
 
 

@@ -226,11 +226,12 @@ def _own_and_previous(
     others = [record for record in visited if record.right and record not in same]
     own = replace(own, first=min(record.first for record in same)) if own else None
     if not others:
-        reason = NO_RECORD if len(same) == len(visited) else FAILED_BEFORE
+        failed = min((record.first for record in visited if record not in same), default=None)
+        reason = NO_RECORD if failed is None else TAKEN_BACK if own and own.first < failed else FAILED_BEFORE
         return own, SAME_CODE if own and own.source != row["source_sha256"] else reason
     latest = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
     if latest:
-        return own, latest
+        return own, replace(latest, first=min(one.first for one in visited if _is_same_version(one, latest)))
     assert own is not None, "without one, any other was found"
     changed = differing(max(others, key=_PLACE).settings, own.settings)
     return own, f"measured with another {' and '.join(changed)} before"

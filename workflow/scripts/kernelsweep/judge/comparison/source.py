@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from operator import attrgetter
 from pathlib import Path
+from textwrap import dedent
 
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.judge.comparison.sides import name_of, read_records
@@ -15,6 +16,7 @@ from kernelsweep.sweep.journal import journals_of
 
 # A difference shows this many lines and counts the others.
 _MOST_LINES = 300
+_LISTED_LINES = 6  # in the terminal
 
 # What source_text() puts above each file. Within a comment of several lines it is a word of the file's own.
 _FILE = re.compile(r"// (\S+\.\w+)")
@@ -45,6 +47,16 @@ def _place(lines: Sequence[str], index: int) -> str:
         if (found := _FILE.fullmatch(lines[above])) and not (above and lines[above - 1].startswith("//")):
             return f"{found[1]}:{max(1, index - above)}"
     return f"line {index + 1}"
+
+
+def changed_lines(difference: Sequence[str]) -> list[str]:
+    """The first lines of a difference, which names files, for the terminal, below a sentence; none of an empty one."""
+    lines = [line for line in difference if line[0] in "+-" and line[1:].strip()]
+    body = dedent("\n".join(line[1:] for line in lines)).splitlines()
+    shown = [f"    {line[0]} {text}" for line, text in zip(lines, body, strict=True)][:_LISTED_LINES]
+    more = ["    ..."] if lines[_LISTED_LINES:] else []
+    files = dict.fromkeys(line.split()[1].partition(":")[0] for line in difference if line.startswith("@@ "))
+    return [f"  Changed since it was right: {', '.join(files)}", *shown, *more] if files else []
 
 
 def since_right(row: Row, results: Path, store: UnitStore) -> list[str]:

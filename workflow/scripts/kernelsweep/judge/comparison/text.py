@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -29,6 +29,8 @@ from kernelsweep.judge.comparison.counts import (
 from kernelsweep.judge.comparison.sides import NO_RECORD, TAKEN_BACK
 from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
+    ONLY_AFTER,
+    ONLY_BEFORE,
     PAIRED,
     SAME_MACHINE_CODE,
     SKIPPED,
@@ -43,11 +45,9 @@ from kernelsweep.judge.comparison.verdicts import (
     overall,
     shown_kernels,
 )
-from kernelsweep.judge.data.words import list_texts
-from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.judge.data.words import fault, list_texts, where_text
 from kernelsweep.statistics import Interval, ratio_text
 from kernelsweep.study.captured import share_of_program
-from kernelsweep.study.point import in_words
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
 VERDICT_LINES = 10
@@ -134,10 +134,8 @@ def verdict_lines(
     names, kernels = _names(points), _judged(compared, margin)
     wrong, first, last = list[str](), list[str](), list[str]()
     if failed:
-        example = next((point for point in failed if point.row["status"] == "wrong_result"), failed[0])
-        status = str(example.row["status"]).replace("_", " ").upper().replace("RESULT", "RESULTS")
-        message = str(example.row["message"]).partition("\n")[0]
-        wrong = [f"{status}: {_points_of(failed)}, right before.", f"Such as {_values_in_words(example)}: {message}"]
+        faults = ", ".join(dict.fromkeys(fault(point.row)[0] for point in failed)).upper().replace("RESULT", "RESULTS")
+        wrong = [f"{faults}: {_points_of(failed)}, right before.", *_examples(failed, run)]
     if failing := [point for point in points if point.fails and not point.has_failed_since]:
         first.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     if unchanged:
@@ -174,6 +172,17 @@ def verdict_lines(
     if never_measured:
         last.append(f"Not compared, because never measured: {never_measured} of the kernels.")
     return VerdictLines(wrong, first, of_kernels, last, _table(kernels, names, margin) if len(kernels) > 1 else [])
+
+
+def _examples(
+    failed: Sequence[ComparedPoint], run: Mapping[str, Sequence[ComparedPoint]], most: int = 4
+) -> Iterator[str]:
+    """What is wrong at a point of each kernel that failed, of `most` kernels: a wrong result, if there is one."""
+    kernels = by_kernel(failed)
+    for kernel, points in [*kernels.items()][:most]:
+        point = min(points, key=lambda point: fault(point.row)[0] != "wrong result")
+        of = f"{kernel} at" if len(kernels) > 1 else "At"
+        yield f"{of} {_values_in_words(point, run[kernel])}: {fault(point.row)[1]}."
 
 
 def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Group]:
@@ -280,11 +289,9 @@ def _right(run: Sequence[ComparedPoint]) -> str:
 
 def _other_device(compared: Sequence[ComparedPoint]) -> str:
     """ "another GPU of the same model", where one measured a point after; "" where the device is the same."""
-    if len(devices(compared)) > 1:
-        return "another device"
     sides = [[(row or {}).get("device_uuid") for row in (point.before, point.after)] for point in compared]
     other = any(before and after and before != after for before, after in sides)
-    return "another GPU of the same model" if other else ""
+    return "another GPU of the same model" if other and len(devices(compared)) < 2 else ""
 
 
 def _points_of(points: Sequence[ComparedPoint]) -> str:
@@ -293,26 +300,20 @@ def _points_of(points: Sequence[ComparedPoint]) -> str:
     return f"{len(points)} point{'s' if len(points) > 1 else ''} of {list_texts(named)}"
 
 
-def point_in_words(point: ComparedPoint) -> str:
-    """Its kernel, then its values on axes."""
-    return f"{point.kernel}, {_values_in_words(point)}"
+def point_in_words(point: ComparedPoint, points: Sequence[ComparedPoint]) -> str:
+    """Its kernel, then its values on the axes on which the kernel's points differ."""
+    return f"{point.kernel}, {_values_in_words(point, points)}"
 
 
-def _values_in_words(point: ComparedPoint) -> str:
-    values = {column: point.row.get(column) for column in ALL_POINT_COLUMNS}
-    if values["array_size"]:
-        values["array_size"] = point.size.text
-    return in_words(values)
+def _values_in_words(point: ComparedPoint, points: Sequence[ComparedPoint]) -> str:
+    return where_text(point.row, [one.row for one in points], array_size=point.size.text)
 
 
 def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
     """Differences between the sweeps other than the kernels."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
-    texts = []
-    if other := _other_device([point for point in points if point.ratio]):
-        names = devices(points)
-        sides = f": {names[1]} beside {names[0]}" if names[1:] else ""
-        texts.append(f"**{other[:1].upper()}{other[1:]}**{sides}. So ratios include the difference of the devices.")
+    other = _other_device([point for point in points if point.ratio])
+    texts = [f"**{other[:1].upper()}{other[1:]}**: ratios include the difference of the two."] if other else []
     changed = Counter(name for before, _ in compared for name in before.get("changed") or ())
     return texts + [
         f"The {name} changed at {count} of {len(compared)} points."
@@ -331,7 +332,10 @@ def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
     counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
     others = (point for point in points if point.verdict == NOT_COMPARED and id(point) not in counted)
     told = {TAKEN_BACK, *([NO_RECORD] if counted else ())}
-    return grouped((point for point in others if point.note not in told), lambda point: point.note)
+    names = [f"only on {name}" for name in devices(points)]
+    of_devices = dict(zip((ONLY_BEFORE, ONLY_AFTER), names, strict=True)) if names[1:] else {}
+    left = (point for point in others if point.note not in told)
+    return grouped(left, lambda point: of_devices.get(point.note, point.note))
 
 
 def comparison_answer(
@@ -341,6 +345,7 @@ def comparison_answer(
     text: str,
     page: str,
     failed_proofs: Sequence[str] = (),
+    changes: Sequence[str] = (),
 ) -> Answer:
     """What a comparison says at its end: its verdict.
 
@@ -349,7 +354,8 @@ def comparison_answer(
 
     summary        the content of comparison.json
     text           the file comparison.md
-    failed_proofs  sentences of what checks found, besides wrong results that the summary has
+    failed_proofs  sentences of what checks found, besides what the verdict has
+    changes        the lines that changed in kernels which failed
     """
     lines = verdict.beside_table[len(verdict.wrong) :]
     lines, more = lines[:VERDICT_LINES], lines[VERDICT_LINES:]
@@ -359,7 +365,8 @@ def comparison_answer(
     if verdict.table:
         rows = [["\n".join(wrap(name, _NAME)), *cells] for name, *cells in verdict.table]
         lines.append("\n" + indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "  "))
-    errors = [*([_filled(" ".join(verdict.wrong))] if verdict.wrong else []), *failed_proofs]
+    errors = ["\n".join([*map(_filled, verdict.wrong), *changes])] if verdict.wrong else []
+    errors += failed_proofs
     if errors:
         return Answer("\n".join(lines), errors, page, "correct the kernel, then the same command")
     worse = {

@@ -23,7 +23,7 @@ from kernelsweep.base.groups import grouped
 from kernelsweep.device.pairs import FASTER, SAME, SLOWER, UNDECIDED, Mean, Ratio, mean_ratio, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.data.row_counts import is_failure
-from kernelsweep.judge.data.words import size_words
+from kernelsweep.judge.data.words import fault, size_words
 from kernelsweep.results import Row, number_or_text, with_parameters
 from kernelsweep.scatter import Scatter, estimate, widened
 from kernelsweep.statistics import Interval, ratio
@@ -206,7 +206,7 @@ def _compared(
         return uncompared(SKIPPED)
     for row, when in ((before, "before"), (after, "now")):
         if row["status"] != "ok":
-            return uncompared(f"{row['status'].replace('_', ' ')} {when}")
+            return uncompared(f"{fault(row)[0]} {when}")
     if not before.get("time_us") or not after.get("time_us"):
         return uncompared(NO_TIMES)
     if before.get("pairs") and (paired := before["pairs"].ratio(of_pairs)):

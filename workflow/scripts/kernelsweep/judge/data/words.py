@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, PROOF_FAILED
+from kernelsweep.reasons import Reason
+from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
+    DRIVER_LIMITS,
+    LIMIT_PREFIX,
+    PROOF_FAILED,
+    VALUES_RIGHT,
+    read_parameters,
+)
+from kernelsweep.study.point import in_words
 from kernelsweep.study.settings import StudySettings
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -52,6 +61,31 @@ def size_text(array_size: int) -> str:
     if abs(offset) <= NEAR_A_POWER and array_size > LARGE_POWER:
         return f"2{str(power).translate(SUPERSCRIPTS)}{'+' if offset > 0 else '−'}{abs(offset)}"
     return f"{array_size:,}"
+
+
+def where_text(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], **texts: str) -> str:
+    """A row's values on the axes on which rows differ, or on all if none do; the grid only if it is swept.
+
+    texts  by axis, what stands for its value
+    """
+
+    def values(one: Mapping[str, Any]) -> dict[str, Any]:
+        return {axis: one.get(axis) for axis in ALL_POINT_COLUMNS[:-1]} | read_parameters(one.get("parameters") or "")
+
+    own, every = values(row), [*map(values, rows)]
+    axes = [axis for axis in own if any(one.get(axis) != own[axis] for one in every)]
+    others = [axis for axis in axes if axis != "grid_size"]
+    if sum(all(one.get(axis) == own[axis] for axis in others) for one in every) < 2:
+        axes = others
+    return in_words({axis: own[axis] and texts.get(axis, own[axis]) for axis in axes or own})
+
+
+def fault(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What is wrong at a failed row's point, as its status or "out of bounds", and its message's first line."""
+    message = str(row.get("message") or "").partition("\n")[0]
+    if row.get("reason") == Reason.OUT_OF_BOUNDS and message.startswith(VALUES_RIGHT):
+        return "out of bounds", f"{message.removeprefix(VALUES_RIGHT)}; the values are right"
+    return str(row["status"]).replace("_", " "), message
 
 
 def small_number(value: float) -> str:
