@@ -21,7 +21,6 @@ from workflow_runs import snakemake
 from kernelsweep.errors import UserError
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.drawing.access_picture import read_picture
-from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figures import lines
 from kernelsweep.publish.tables.comparison_table import comparison_latex
@@ -129,7 +128,7 @@ def test_a_view_has_its_latex_and_points_beside_it_without_paths_and_drivers_in_
     address = f"report.html#explorer?{urlencode(view)}"
     drawing = draw_view(recorded("unrolling"), address, 3.3, ())
     name = view_name(read_view(address))
-    latex = figure_latex(drawing, Path(f"views/{name}.pdf"), name, address)
+    latex = drawing.latex(Path(f"views/{name}.pdf"), name, address)
     remark, figure = latex.split("\\begin{figure}")
     assert "driver" in remark and address in remark and "driver" not in figure and "resources" not in figure
     assert name == "unrolling-peak_fraction-array_size" and f"\\includegraphics{{views/{name}.pdf}}" in figure

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from kernelsweep.base.logs import logged
 from kernelsweep.publish.drawing.access_picture import read_picture
-from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.style import use_font
 
 with logged(snakemake, is_answer=True):
@@ -13,5 +12,5 @@ with logged(snakemake, is_answer=True):
     drawing = read_picture(Path(snakemake.input.accesses) / f"{name}.svg")
     picture, latex = map(Path, snakemake.output)
     drawing.save(picture)
-    latex.write_text(figure_latex(drawing, picture, f"{study}-{name}"), encoding="utf-8")
+    latex.write_text(drawing.latex(picture, f"{study}-{name}"), encoding="utf-8")
     print(f"{picture}\n{latex}\n\n  Caption  {drawing}")

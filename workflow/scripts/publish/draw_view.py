@@ -8,7 +8,6 @@ from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.measurements import covering
 from kernelsweep.judge.data.study_data import read_study_data
-from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.view import draw_view
@@ -28,6 +27,6 @@ with logged(snakemake, is_answer=True):
     drawing = draw_view(data, view, plan.width, plan.gridded)
     picture, latex, points = map(Path, snakemake.output)
     drawing.save(picture)
-    latex.write_text(figure_latex(drawing, picture, picture.stem, view), encoding="utf-8")
+    latex.write_text(drawing.latex(picture, picture.stem, view), encoding="utf-8")
     drawing.rows.to_csv(points, index=False, lineterminator="\n")
     print(f"{picture}\n{latex}\n{points}\n\n  Caption  {drawing.caption}")

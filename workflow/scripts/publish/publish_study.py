@@ -12,7 +12,6 @@ from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.publish.drawing.figure_formats import file_names, narrow_name
-from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, WIDTHS
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figure_files import TEXTS_FILE
@@ -32,7 +31,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
         for file in (folder / file_name for file_name in file_names(name, width_name, plan.formats)):
             drawing.save(file)
             if file.suffix == ".pdf" and not drawing.missing:
-                latex = figure_latex(drawing, file, f"{study}-{file.stem}")
+                latex = drawing.latex(file, f"{study}-{file.stem}")
                 file.with_suffix(".tex").write_text(latex, encoding="utf-8")
         if width == TWO_COLUMNS:
             texts[name] = drawing.texts

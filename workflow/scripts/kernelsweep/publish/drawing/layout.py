@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from kernelsweep.errors import UserError
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import OPTIONS, TITLE_AND_CAPTION
+from kernelsweep.publish.tables.formats import escape
 
 RASTER_DPI, SCREEN_DPI = 300, 100
 # The height of a figure that only says why it is empty.
@@ -73,6 +74,25 @@ class Drawing:
 
     def __repr__(self) -> str:
         return " ".join(filter(None, (f"{self.title}.", self.message, self.caption)))
+
+    def latex(self, picture: Path, name: str, view: str = "") -> str:
+        """A `figure` environment, across both columns where the picture is that wide; where it is from is a remark.
+
+        picture  the PDF, from the folder of the run
+        name     of the label, behind `fig:`
+        view     the explorer's address, if it is a view of that
+        """
+        environment = "figure" if is_narrow(self.figure.get_figwidth()) else "figure*"
+        lines = [
+            *(f"% {' '.join(remark.split())}" for remark in (self.source, view) if remark),
+            rf"\begin{{{environment}}}",
+            r"  \centering",
+            rf"  \includegraphics{{{picture.as_posix()}}}",
+            rf"  \caption{{{escape(repr(self))}}}",
+            rf"  \label{{fig:{name}}}",
+            rf"\end{{{environment}}}",
+        ]
+        return "\n".join(lines) + "\n"
 
     @style.styled
     def _repr_png_(self) -> bytes:
