@@ -180,20 +180,22 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
 
 def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_order() -> None:
     data = recorded("convolution")
-    chart = share_chart(
-        data.settings, find_best("convolution", data), find_best("convolution", data, ["limit_copy"]), []
-    )
+    rows = use_rows(find_uses("convolution", data), data.settings)
+    copy = find_best("convolution", data, ["limit_copy"])
+    chart = share_chart(data.settings, find_best("convolution", data), copy, rows)
     assert [panel["peak"] for panel in chart["panels"]] == ["memory", "float32"] and not chart["runs"]
     of_memory, of_arithmetic = ([row["words"].rpartition("=")[2] for row in panel["rows"]] for panel in chart["panels"])
     assert (of_memory, of_arithmetic) == (["1", "4", "1", "4"], ["16", "16"])
     # A copy has no share of arithmetic's peak.
     shares = [row["beside"]["limit"] for panel in chart["panels"] for row in panel["rows"]]
     assert None not in shares[:4] and shares[4:] == [None, None]
-    rows = use_rows(find_uses("convolution", data), data.settings)
-    assert [row["other_share"] for row in rows] == ["", "19.3% of float32's", ""]
-    assert [row["is_unclear"] for row in rows] == [True, True, False], "of several radii, and of one size"
+    # Pins: one row for a part of each image's radii, with the share of one peak; and a row that named no peak.
+    assert [row["peak"] for row in rows] == ["the memory's", "float32's"] * 2 and not any(
+        row["other_share"] for row in rows
+    )
+    assert [row["at"] for row in rows] == ["radius=4", ""] * 2, "of several radii, and of one size"
     (headline,) = reach({"convolution": {**chart, "uses": rows}})
-    assert headline == "What to use depends on the size: 23% to 39% of the nearest peak at the largest"
+    assert headline.replace("\xa0", " ") == "At 8192 × 8192, use two_shared_passes: 23% to 39% of the nearest peak"
     of_array_sizes = share_chart(UNROLLING, find(sweep(UNROLLING, H200)), [], [])
     assert of_array_sizes["runs"] and not of_array_sizes["panels"]
 
@@ -215,14 +217,14 @@ def test_arithmetic_that_rounds_more_has_a_panel_with_its_own_library_and_a_shar
     ]
     # Pins: the terminal and best.tex said "loses 0.0%", and nothing of cuBLAS.
     text = libraries_text([row for row in rows if not row["is_refined"]], data.settings)
-    assert (
-        text
-        == "cublas_matmul is 1.68× as fast at 1023 × 1025 × 1021, 1.09× at 8192³, 4.7× in tf32 at 8192³".replace(
-            " × ", "\xa0×\xa0"
-        )
+    assert text.replace("\xa0", " ") == (
+        "cublas_matmul is 1.68× as fast as vectors at 1023 × 1025 × 1021, 1.09× as fast as double_buffered at 8192³, "
+        "4.7× as fast as tensor_cores in tf32 at 8192³"
     )
     (headline,) = reach({"matmul": {**chart, "uses": rows}})
-    assert headline.endswith(": 70% of float32's peak and 16% of tf32's at the largest")
+    assert headline == "At 8192³, use double_buffered: 70% of float32's peak; tensor_cores: 16% of tf32's"
+    assert [row["sizes"].partition(":")[0] for row in rows] == ["float32"] * 2 + ["tf32"] * 3
+    assert [row["gain"] for row in rows if row["is_beside_throttled"]] == ["0.43×"]
 
 
 def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
@@ -260,7 +262,8 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
         assert use.gain == pytest.approx(of_size["time_us"].iloc[0] / use.configuration.time_us)
     assert {use.beside for use in uses} >= {"cub_tuned", "cub_not_guaranteed"}
     rows = use_rows(uses, data.settings)
-    assert libraries_text(rows[:1], data.settings) == "cub_tuned is 1.03× as fast at 2³²"
+    # Pins: no word of the rows by size, the last of which is faster than the library.
+    assert libraries_text(rows, data.settings) == "cub_tuned is 1.03× as fast as streaming_sum (for all sizes) at 2³²"
     beside = find_best(data.title, data, [*data.measured_libraries, "read_only", "streaming_read_only"])
     chart = share_chart(data.settings, find_best(data.title, data), beside, rows)
     named = {end["kind"]: (end["name"], f"{end['share']:.1%}") for end in chart["ends"] if end["kind"]}
@@ -268,11 +271,15 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
         "best": ("counted_sum and 1 more", rows[-1]["of_peak"]),
         "choice": ("streaming_sum, for all sizes", rows[0]["of_peak"]),
         "rival": ("cub_tuned", "94.4%"),
-        "limit": ("read_only at its fastest", "95.9%"),
+        "limit": ("read_only", "95.9%"),
     }
+    # Pins: "96%" of the last row above the first one's 91.9%.
+    (headline,) = reach({"bandwidth_bound": {**chart, "uses": rows}})
+    assert headline == "Use streaming_sum: 92% of the memory's peak at 2³²; or by size counted_sum: 96%"
     # Up to 2²⁶, no kernel passes the fastest of those that do a part of the work; read_only alone is slower than ours.
     (limit,) = (line for line in chart["beside"] if line["kind"] == "limit")
-    assert limit["elsewhere"] == ["streaming_read_only at its fastest"]
+    assert limit["elsewhere"] == ["streaming_read_only"]
+    assert limit["passes"] == "by at most 0.2%, at 2³⁰ and 2³²"
     assert all(part > whole for part, whole in zip(limit["shares"][:7], chart["curve"][:7], strict=True))
 
 
@@ -281,14 +288,15 @@ def test_the_terminal_names_sizes_of_several_axes_once_and_kernels_before_their_
     (answer,) = answers({"convolution": data.settings}, find_uses("convolution", data), RowCounts(), {})
     assert [row["sizes"].replace("\xa0", " ") for row in answer.uses] == [
         "4099 × 2051, radius=1–4",
-        "4099 × 2051, radius=16; 8192 × 8192, radius=1–4",
+        "4099 × 2051, radius=16",
+        "8192 × 8192, radius=1–4",
         "8192 × 8192, radius=16",
     ]
     lines = answer_text([answer], "", {}).replace("\xa0", " ").splitlines()
-    start = lines.index("               4099 × 2051, radius=16;   two_shared_passes   0.0%   33.7% memory")
+    start = lines.index("               8192 × 8192, radius=1–4  two_shared_passes   0.0%   33.7% memory")
     assert lines[start + 1 : start + 3] == [
-        "               8192 × 8192, radius=1–4     block=32×4 steps=8",
-        "               8192 × 8192, radius=16    two_shared_passes   0.0%  23.2% float32",
+        "                                          block=32×4 steps=8",
+        "               8192 × 8192, radius=16   two_shared_passes   0.0%  23.2% float32",
     ]
     # Beside a study with longer names, sizes have less room, and studies no column.
     longer = [{**row, "kernel": "completely_unrolled_template"} for row in answer.uses]

@@ -123,6 +123,8 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
         "places": [0.0, 0.25, 1.0],
         "runs": [[0, 2]],
         "apart": [1],
+        "end": "2²⁴",
+        "reached": [{"kernel": "tree", "is_everywhere": False, "is_refined": False, "shares": [0.9]}],
         "uses": [row, {**row, "sizes": "2²⁴", "loses": "0.0%"}],
     }
     content["studies"]["sums"] |= {"title": "Sums: one value", "answer": answer, "kind": "float32 sum", "excused": 2}
@@ -131,16 +133,12 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     undefined = " (besides 2 of undefined behaviour)"
     of_sums = f"one value float32 sum 100% 0 90% 2¹⁶–2²² tree 64 × 8 89.0% 3.1% ✓ 9 of 9{undefined}"
     assert rows(results)["sums"] == of_sums
-    assert "Some sizes have a better choice" not in (results / "index.html").read_text()
     row["has_better"], content["studies"]["rows"]["clean"] = True, ["1 of 3", "undefined behaviour: 2"]
     write(results / "emulator/status.json", json.dumps(content), 100)
-    assert "2¹⁶–2²² * tree" in rows(results)["sums"], "as the terminal marks it"
-    assert "* Some sizes have a better choice" in (results / "index.html").read_text()
+    assert "2¹⁶–2²² or better by size tree" in rows(results)["sums"], "which the terminal marks"
     assert rows(results)["rows"].endswith("1 of 3, undefined behaviour: 2")
-    assert (
-        f"18 of 18 points right{undefined} . What to use depends on the size: 90% of the nearest peak at the largest. "
-        in rows(results)["emulator"]
-    )
+    reached = f"18 of 18 points right{undefined} . At 2²⁴, use tree: 90% of the nearest peak. "
+    assert reached in rows(results)["emulator"]
     assert "Checked; rows checked twice. " in rows(results)["emulator"]
     assert 'd="M0,28.8L96,3.2"/><path class="shares dots" d="M24,16.0h0"/>' in (results / "index.html").read_text()
     del answer["places"]  # of one size, which makes no curve

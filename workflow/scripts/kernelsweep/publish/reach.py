@@ -12,36 +12,59 @@ from kernelsweep.judge.data.words import list_texts
 def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Sentences on the share of the peak of our fastest kernels, at each study's largest sizes; none without times.
 
-    A choice that loses little at each size is named; without one, what to use depends on the size.
+    Of one study, it is what to use and its share.
 
-    charts  by study, as of share_chart(), with what to use; empty for a study without times
+    charts  by study, as of share_chart(); empty for a study without times
     """
     ends = {study: chart["curve"][-chart.get("largest", 1) :] for study, chart in charts.items() if chart.get("curve")}
     if not ends:
         return []
     kinds = {kind for study in ends for kind in charts[study].get("peaks", ())}
-    peak = "the memory's peak" if kinds == {"memory"} else "the nearest peak"
-    if len(ends) > 1:
-        further = {study: charts[study].get("further", {}).values() for study in ends}
-        ends = {study: [*chain(ends[study], *(one["curve"] for one in further[study]))] for study in ends}
-        texts = [f"Our fastest kernels reach {_range([*chain(*ends.values())])} of {peak} at the largest sizes"]
-        lows = {study: f"{min(shares):.0%}" for study, shares in ends.items()}
-        furthest = [study for study, low in lows.items() if low == f"{min(map(min, ends.values())):.0%}"]
-        return [*texts, f"Furthest from it: {', '.join(furthest)}"] if len({*lows.values()}) > 1 else texts
-    ((study, shares),) = ends.items()
-    uses, further = charts[study]["uses"], charts[study].get("further", {})
-    if len(uses) == 1 and not uses[0].get("has_better"):
-        share = uses[0]["of_peak"] if len(shares) == 1 else _range(shares)
-        where = "size" if len(shares) == 1 else "sizes"
-        return ["Use {kernel} {configuration}: ".format(**uses[0]) + f"{share} of {peak} at the largest {where}"]
-    if further and len(kinds) == 1 and kinds != {"memory"}:
-        peak = f"{kinds.pop()}'s peak"
-    ways = {kind: f"of {kind}'s" if one["peaks"] == [kind] else f"in {kind}" for kind, one in further.items()}
-    of_further = [f"{_range(one['curve'])} {ways[kind]}" for kind, one in further.items()]
-    reached = list_texts([f"{_range(shares)} of {peak}", *of_further])
-    return [f"What to use depends on the size: {reached} at the largest"]
+    peak = f"{_of(kinds.pop())} peak" if len(kinds) == 1 else "the nearest peak"
+    if len(ends) == 1:
+        (study,) = ends
+        return [_use(charts[study], peak)]
+    further = {study: charts[study].get("further", {}).values() for study in ends}
+    ends = {study: [*chain(shares, *(one["curve"] for one in further[study]))] for study, shares in ends.items()}
+    texts = [f"Our fastest kernels reach {_range([*chain(*ends.values())])} of {peak} at the largest sizes"]
+    least, most = (
+        ", ".join(study for study in ends if _share(pick(ends[study])) == _share(pick(chain(*ends.values()))))
+        for pick in (min, max)
+    )
+    return [*texts, f"Least: {least}; most: {most}"] if " to " in texts[0] else texts
+
+
+def _use(chart: Mapping[str, Any], peak: str) -> str:
+    """What to use, with its share of the peak at the largest sizes, and with that of what is better there."""
+    size = chart.get("end") or "the largest size"
+    first, better = ([one for one in chart.get("reached", ()) if one["is_refined"] == kind] for kind in (False, True))
+    if not first:
+        return f"Our fastest reaches {_range(chart['curve'][-chart.get('largest', 1) :])} of {peak} at {size}"
+    share = _range([*chain(*(one["shares"] for one in first))])
+    kernels = list_texts([one["kernel"] for one in first])
+    text = (
+        f"Use {kernels}: {share} of {peak} at {size}"
+        if first[0]["is_everywhere"]
+        else f"At {size}, use {kernels}: {share} of {peak}"
+    )
+    if better and (best := _range([*chain(*(one["shares"] for one in better))])) != share:
+        others = list_texts([one["kernel"] for one in better])
+        text += f"; or by size{f' {others}' * (others != kernels)}: {best}"
+    for kind, one in chart.get("further", {}).items():
+        names = list_texts([*dict.fromkeys(of["kernel"] for of in one.get("reached", ()))])
+        of_kind, way = (f" of {_of(kind)}", "") if one["peaks"] == [kind] else ("", f"in {kind}, ")
+        text += f"; {way}{names or kind}: {_range(one['curve'])}{of_kind}"
+    return text
+
+
+def _of(peak: str) -> str:
+    return "the memory's" if peak == "memory" else f"{peak}'s"
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.005 else "less than 1%"
 
 
 def _range(shares: Sequence[float]) -> str:
     """The least of the shares, and the largest if that is another: `19% to 39%`."""
-    return " to ".join(dict.fromkeys(f"{pick(shares):.0%}" for pick in (min, max)))
+    return " to ".join(dict.fromkeys(_share(pick(shares)) for pick in (min, max)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
-from kernelsweep.judge.data.words import axis_value, limit_kernel, limit_text, list_texts, nearest_limits
+from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.study.settings import StudySettings
@@ -35,12 +35,15 @@ def share_chart(
     sizes      in words
     curve      the shares of our fastest at each size
     largest    the number of the last sizes that share the largest value on the first axis of sizes
+    end        these sizes in words
+    reached    the shares at these of each kernel of the answer's rows, with its `kernel`, and whether the row
+               `is_everywhere` or `is_refined` (best_words.use_rows())
     throttled  the numbers of sizes where our fastest was throttled
     peaks      of which these are shares: "memory", or kinds of arithmetic
-    further    of each further kind of arithmetic, the same `peaks`, and the `curve` at the largest sizes
+    further    of each further kind of arithmetic, the same `peaks` and `reached`, and the `curve` at the largest sizes
     beside     of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words`,
-               `shares`, and where they were `throttled`; of lines, also of the table's choice for all sizes, and words
-               are those at the last size, with those of other sizes `elsewhere`
+               `shares`, where they were `throttled`, and where our fastest `passes` a limit; of lines, also of the
+               table's choice for all sizes, and words are those at the last size, with those of other sizes `elsewhere`
 
     Sizes on one axis of numbers, with shares of one peak and one kind of arithmetic, are lines:
 
@@ -90,7 +93,7 @@ def share_chart(
             fastest.append(min(same, key=lambda best: best.fastest.time_us, default=None))
         return fastest
 
-    words_of_limits = {limit_kernel(limit): limit_text(limit) for limit in nearest_limits(study.limits)}
+    words_of_limits = {name: kernel_text(name) for name in map(limit_kernel, nearest_limits(study.limits))}
     libraries = [name for name in others if name not in map(limit_kernel, study.limits)]
     kinds = [best.fastest.peak_of for best in known]
     where = _places(study, [best.point for best in known]) if len({*kinds}) == 1 else {}
@@ -110,16 +113,22 @@ def share_chart(
                     "elsewhere": elsewhere,
                     "shares": _shares(line, kinds),
                     "throttled": _throttled(line),
+                    "passes": _passes(known, line, sizes) if kind == "limit" else "",
                 }
             )
+    compared = [row for row in uses if is_further or not row.get("arithmetic")]
+    largest = [best.point for best in known][-_largest(study, [best.point for best in known]) :]
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
-        "largest": _largest(study, [best.point for best in known]),
+        "largest": len(largest),
+        "end": _end(largest, study),
+        "reached": _reached(compared, dict(zip(sizes, _shares(known, kinds), strict=True)), sizes[-len(largest) :]),
         "throttled": _throttled(known),
         "peaks": [*dict.fromkeys(kinds)],
         "further": {
-            kind: {"peaks": one["peaks"], "curve": one["curve"][-one["largest"] :]} for kind, one in charts.items()
+            kind: {"peaks": one["peaks"], "curve": one["curve"][-one["largest"] :], "reached": one["reached"]}
+            for kind, one in charts.items()
         },
         "beside": beside_ours,
         **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": []},
@@ -128,10 +137,9 @@ def share_chart(
     used = [row["kernel"] for row in uses]
     fastest = [_fastest(number, best, own.values(), study, used) for number, best in enumerate(known)]
     if are_lines:
-        for row in (row for row in uses if row["has_better"] and row["losses"]):
-            losses = [row["losses"].get(size) for size in sizes]
-            pairs = zip(chart["curve"], losses, strict=True)
-            shares = [share / (1 + loss) if share and loss is not None else None for share, loss in pairs]
+        for row in (row for row in uses if row["has_better"] and row.get("losses")):
+            by_size = _shares_of(row, dict(zip(sizes, chart["curve"], strict=True)))
+            shares = [by_size.get(size) for size in sizes]
             choice = f"{row['kernel']}, for all sizes"
             chart["beside"].insert(0, {"kind": "choice", "words": choice, "shares": shares, "throttled": []})
         ends = _ends(fastest[-1], of_kernels, chart["beside"]) if known else []
@@ -165,6 +173,41 @@ def _row(at: int, fastest: Sequence[str], kernels: Mapping[str, Shares], chart: 
 def _throttled(found: Sequence[Best | None]) -> list[int]:
     """The numbers of sizes at which the GPU's clock was held back."""
     return [number for number, best in enumerate(found) if best and best.fastest.throttled]
+
+
+def _shares_of(row: Mapping[str, Any], fastest: Mapping[str, float | None]) -> dict[str, float]:
+    """The shares of a row of the answer by size, from those of our fastest."""
+    losses = row.get("losses", {}).items()
+    return {size: share / (1 + loss) for size, loss in losses if (share := fastest.get(size))}
+
+
+def _reached(
+    uses: Sequence[Mapping[str, Any]], fastest: Mapping[str, float | None], sizes: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The shares that the answer's rows reach at some of the sizes, by kernel; those that refine another are apart."""
+    reached: dict[tuple[str, bool, bool], list[float]] = {}
+    for row in uses:
+        shares = [share for size, share in _shares_of(row, fastest).items() if size in sizes]
+        if shares:
+            reached.setdefault((row["kernel"], row["everywhere"], row["is_refined"]), []).extend(shares)
+    names = ("kernel", "is_everywhere", "is_refined", "shares")
+    return [dict(zip(names, (*of, shares), strict=True)) for of, shares in reached.items()]
+
+
+def _passes(own: Sequence[Best], limits: Sequence[Best | None], sizes: Sequence[str]) -> str:
+    """Where our fastest takes less time than a limit, and how much at most; "" for nowhere."""
+    gains = {
+        size: limit.fastest.time_us / best.fastest.time_us - 1
+        for size, best, limit in zip(sizes, own, limits, strict=True)
+        if limit and limit.fastest.time_us > best.fastest.time_us
+    }
+    return f"by at most {max(gains.values()):.1%}, at {list_texts([*gains])}" if gains else ""
+
+
+def _end(points: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
+    """What all points have of a size, in words."""
+    last = points[-1] if points else {}
+    return place_words({axis: last[axis] for axis in last if all(point[axis] == last[axis] for point in points)}, study)
 
 
 def _largest(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> int:

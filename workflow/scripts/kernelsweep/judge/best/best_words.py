@@ -89,14 +89,18 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
                    of `smaller` sizes, if they are others
     loses          at most, and on `average`
-    losses         at each size in words, of the row for all sizes with the first kernel's arithmetic; or empty
+    losses         at each size in words
     other_share    of another peak, at the largest of the sizes that are nearer to it: `19.0% of float32's`; or ""
-    largest        the largest of the sizes, at which are the following; is_unclear: whether others are as large on
-                   one of several axes
+    at             the largest of several sizes, on the axes on which they differ, at which are the following
     time, interval, peak_fraction, of_peak, peak_of
+    peak           which that is, if the study has another than the memory's: `float32's`, `the memory's`; or ""
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
-    ahead          how many times as fast as the configuration that is, and where: `4.6× in tf32 at 8192³`; "" if slower
+    ahead          how many times as fast as the configuration that is, and where: `4.6× as fast as vectors at 8192³`;
+                   "" if slower
+    is_beside_throttled, is_throttled  whether the GPU's clock was held back
     """
+    have_arithmetic = any("arithmetic" in use.kind for use in uses)
+    peaks = {one.peak_of for use in uses for one in (use.configuration, use.of_other_peak) if one and one.peak_of}
     by_arithmetic = grouped(uses, lambda use: use.kind.get("arithmetic")).values()
     many = [id(use) for of in by_arithmetic for use in of if len(of) > MOST_ROWS]
     refined = [use.kind for of in by_arithmetic for use in of if use.everywhere and len(of) > 1]
@@ -108,7 +112,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "everywhere": use.everywhere,
             "has_better": use.everywhere and use.kind in refined,
             "is_refined": not use.everywhere and use.kind in refined,
-            "sizes": sizes_text(use, study),
+            "sizes": sizes_text(use, study, have_arithmetic),
             "arithmetic": use.kind.get("arithmetic", ""),
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
@@ -118,50 +122,56 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
             "average": f"{use.mean:.1%}",
-            "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=True)}
-            if use.everywhere and use.losses and "arithmetic" not in use.kind
-            else {},
+            "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=False)},
             "other_share": _other_share(use),
-            "largest": place_words(use.sizes[-1], study),
-            "is_unclear": bool(use.sizes[1:]) and ", " in place_words(use.sizes[-1], study),
+            "at": size_words({axis: value for axis, value in use.sizes[-1].items() if value != use.sizes[0][axis]}),
             "time": f"{use.configuration.time_us:,.2f} µs",
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
             "peak_fraction": use.configuration.peak_fraction,
             "of_peak": of_peak(use.configuration),
             "peak_of": use.configuration.peak_of,
+            "peak": _peak_text(use.configuration) if peaks - {"memory"} else "",
             "gain": f"{times_text(use.gain)}×" if use.gain else "",
             "beside": use.beside if use.gain else "it is step 1" * (use.kernel == study.kernels[0].name),
-            "ahead": _ahead_text(use, study) if use.gain and use.gain < 1 else "",
+            "ahead": _ahead_text(use, study, uses) if use.gain and use.gain < 1 else "",
+            "is_beside_throttled": use.is_beside_throttled,
+            "is_throttled": use.configuration.throttled,
         }
         for use, (last, *others) in ((_joined(group), group[::-1]) for group in groups)
     ]
 
 
-def _ahead_text(use: Use, study: StudySettings) -> str:
-    """How many times as fast as a configuration that is what stands beside it, and where."""
-    where = [f" in {use.kind['arithmetic']}"] if "arithmetic" in use.kind else []
+def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
+    """How many times as fast as a configuration that is what stands beside it, and where.
+
+    uses  all of the study, of which another may be the faster one there
+    """
+    there = (one for one in uses if (one.kind, one.sizes[-1]) == (use.kind, use.sizes[-1]))
+    where = [" (for all sizes)"] if use.everywhere and any((one.gain or 0) >= 1 for one in there) else []
+    where += [f" in {use.kind['arithmetic']}"] if "arithmetic" in use.kind else []
     where += [f" at {size}"] if (size := place_words(use.sizes[-1], study)) else []
-    return f"{times_text(1 / (use.gain or 1))}×{''.join(where)}"
+    return f"{times_text(1 / (use.gain or 1))}× as fast as {use.kernel}{''.join(where)}"
 
 
 def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
-    """Which libraries are faster than what to use: `cublas_matmul is 4.6× as fast in tf32 at 8192³`; "" for none.
+    """Which libraries are faster than what to use: `cub_tuned is 1.03× as fast as streaming_sum at 2³²`; "" for none.
 
     rows  of use_rows()
     """
     own = {kernel.name for kernel in study.kernels}
     ahead = grouped((row for row in rows if row["ahead"] and row["beside"] not in own), lambda row: row["beside"])
-    texts = []
-    for library, of in ahead.items():
-        first, *others = dict.fromkeys(row["ahead"] for row in of)
-        texts.append(", ".join([f"{library} is {first.replace('×', '× as fast', 1)}", *others]))
-    return "; ".join(texts)
+    return "; ".join(
+        f"{library} is {', '.join(dict.fromkeys(row['ahead'] for row in of))}" for library, of in ahead.items()
+    )
 
 
 def _other_share(use: Use) -> str:
     """The share of the peak that isn't the largest size's; "" without any."""
-    other = use.of_other_peak
-    return f"{of_peak(other)} of {'the memory' if other.peak_of == 'memory' else other.peak_of}'s" if other else ""
+    return f"{of_peak(use.of_other_peak)} of {_peak_text(use.of_other_peak)}" if use.of_other_peak else ""
+
+
+def _peak_text(configuration: Configuration) -> str:
+    return "the memory's" if configuration.peak_of == "memory" else f"{configuration.peak_of}'s"
 
 
 def _joined(uses: Sequence[Use]) -> Use:
@@ -170,7 +180,8 @@ def _joined(uses: Sequence[Use]) -> Use:
         return uses[0]
     sizes = tuple(size for use in uses for size in use.sizes)
     lost = sum(use.mean * len(use.sizes) for use in uses) / len(sizes)
-    return replace(uses[-1], sizes=sizes, worst=max(use.worst for use in uses), mean=lost, ties=())
+    losses, worst = tuple(loss for use in uses for loss in use.losses), max(use.worst for use in uses)
+    return replace(uses[-1], sizes=sizes, worst=worst, mean=lost, losses=losses, ties=())
 
 
 def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:
@@ -180,9 +191,13 @@ def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:
     return some_of(list(map("".join, zip(kernels, configurations, strict=True))), most)
 
 
-def sizes_text(use: Use, study: StudySettings) -> str:
-    """The sizes for which a configuration is to be used: `all`, `tf32: all`, `2¹⁶–2²²`, `2²⁸, spread=1–256`."""
-    of = f"{use.kind['arithmetic']}: " if "arithmetic" in use.kind else ""
+def sizes_text(use: Use, study: StudySettings, has_arithmetic: bool = False) -> str:
+    """The sizes for which a configuration is to be used: `all`, `tf32: all`, `2¹⁶–2²²`, `2²⁸, spread=1–256`.
+
+    has_arithmetic  whether the first kernel's arithmetic is named, too, as where others are beside it
+    """
+    of = use.kind.get("arithmetic") or (use.configuration.arithmetic if has_arithmetic else None)
+    of = f"{of}: " if of else ""
     if use.everywhere:
         return f"{of}all"
     # Sizes of several axes have no order that a reader knows, but for the last of those that vary.
@@ -229,7 +244,7 @@ def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
     """A row for each configuration to use."""
     rows = [
         [
-            sizes_text(use, study),
+            sizes_text(use, study, any("arithmetic" in one.kind for one in uses)),
             f"`{use.kernel}`",
             *_facts(use.configuration),
             f"{use.worst:.1%}, {use.mean:.1%}",

@@ -212,6 +212,7 @@ class Use:
     beside         there, the fastest library that was measured with the same arithmetic, or without any the study's
                    first kernel
     gain           its time over this configuration's; None where it has none, and of the first kernel itself
+    is_beside_throttled  whether the GPU's clock was held back when that was measured
     ties           those that tie with it at each of the sizes, the fastest first
     losses         how much more it costs at each of the sizes
     of_other_peak  as measured at the largest of the sizes that are nearer to another peak; None without any
@@ -227,6 +228,7 @@ class Use:
     configuration: Configuration
     beside: str = ""
     gain: float | None = None
+    is_beside_throttled: bool = False
     ties: tuple[Tie, ...] = ()
     losses: tuple[float, ...] = ()
     of_other_peak: Configuration | None = None
@@ -236,7 +238,8 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     """What to use for each kind of a study's problem and each kind of arithmetic; empty without times.
 
     First the configuration that loses least at its worst size, if that is at most MOST; then, if it loses more than
-    LITTLE somewhere, the fewest that don't, by size. Kernels of undefined behaviour, and limits, are left out. Nothing
+    LITTLE somewhere, the fewest that don't, by size, of which each is for a part of the sizes that share a value on the
+    first axis of sizes, or for all with these values. Kernels of undefined behaviour, and limits, are left out. Nothing
     else decides what to use. The first kernel's arithmetic comes first: one that rounds more solves an easier problem.
     """
     parameters, sizes = kernel_axes(data.settings), size_axes(data.settings)
@@ -252,14 +255,14 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
         of_size = of_kind.drop_duplicates("size")
         rows_before = [*of_kind["size"].searchsorted(of_size["size"]), len(of_kind)]
         places = [{axis: size[axis] for axis in sizes} for size in of_size.to_dict("records")]
-        for start, end in _ranges(losses, little):
+        for start, end in _ranges(losses, little, places):
             here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
             choice, lost = _least(losses[:, start:end], little[:, start:end])
             of_choice = here[here["choice"] == choices[choice]].to_dict("records")
             chosen, gridded = of_choice[-1], of_choice[-1]["kernel"] in data.gridded
             by_size = [as_configuration(row, parameters, gridded) for row in of_choice]
             of_other_peak = [one for one in by_size if one.peak_of not in (None, by_size[-1].peak_of)]
-            beside, gain = _beside(last, chosen)
+            beside, gain, is_throttled = _beside(last, chosen)
             uses.append(
                 Use(
                     study=name,
@@ -274,6 +277,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     of_other_peak=of_other_peak[-1] if of_other_peak else None,
                     beside=beside,
                     gain=gain,
+                    is_beside_throttled=is_throttled,
                     ties=tuple(
                         Tie(row["kernel"], as_configuration(row, parameters, row["kernel"] in data.gridded))
                         for row in _ties(here, chosen, choices[~np.isnan(losses[:, end - 1])])
@@ -372,15 +376,15 @@ def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
     return own.assign(loss=loss, is_little=is_little | own.index.isin(near.index[tied]))
 
 
-def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, float | None]:
-    """The fastest library with the same arithmetic, or else the first kernel, and how many times as long it takes."""
+def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, float | None, bool]:
+    """The fastest library with the same arithmetic, or else the first kernel; how many times as long; if throttled."""
     others = last[~last["is_own"]]
     if others.empty:
         others = last[(last["place"] == 0) & (chosen["place"] > 0)]
     if others.empty:
-        return "", None
+        return "", None, False
     other = others.sort_values("time_us", kind="stable").iloc[0]
-    return str(other["kernel"]), float(other["time_us"]) / chosen["time_us"]
+    return str(other["kernel"]), float(other["time_us"]) / chosen["time_us"], THROTTLED in other["flags"].split()
 
 
 def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> list[Mapping[Any, Any]]:
@@ -419,18 +423,26 @@ def _least(losses: Numbers, little: Numbers) -> tuple[int, list[float]]:
     return int(least), lost
 
 
-def _ranges(losses: Numbers, little: Numbers) -> list[tuple[int, int]]:
+def _ranges(losses: Numbers, little: Numbers, sizes: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
     """All sizes, if a configuration loses at most MOST; then the fewest ranges in each of which one does, if several.
 
-    Each range in turn is as long as possible, which gives the fewest.
+    Each range in turn is as long as possible, which gives the fewest. None has parts of two values on the first axis.
     """
+    axis = next((axis for axis in sizes[0] if sizes[0][axis] != sizes[-1][axis]), "")
     starts: list[int] = []
-    doing = np.zeros(len(little), bool)  # those that do at each size of the latest range
-    for at, here in enumerate(little.T):
-        doing = doing & here
-        if not doing.any():
-            starts.append(at)
-            doing = here
+    doing = np.zeros(len(little), bool)  # those that do at each size of the latest range, if that may have more
+    for of_value in grouped(range(len(sizes)), lambda at: sizes[at].get(axis)).values():
+        if (at_all := doing & little[:, of_value].all(axis=1)).any():
+            doing = at_all
+            continue
+        doing = np.zeros(len(little), bool)
+        for at in of_value:
+            doing = doing & little[:, at]
+            if not doing.any():
+                starts.append(at)
+                doing = little[:, at]
+        if starts[-1] != of_value[0]:
+            doing = np.zeros(len(little), bool)
     ranges = list(pairwise([*starts, little.shape[1]]))
     if len(ranges) > 1 and max(_least(losses, little)[1], default=1) <= MOST:
         return [(0, little.shape[1]), *ranges]

@@ -135,6 +135,8 @@ def ladder_of(data: StudyData) -> Ladder:
     others = rivals[rivals.duplicated("group") & ~rivals["kernel"].isin(named)]
     # Groups in the order in which the table has them.
     table = table.drop(index=others.index)
+    limits = table["kind"] == LIMIT_ROW
+    table = pandas.concat([table[~limits], table[limits].sort_values("shown", ascending=quantity == OF_SPEEDUP)])
     table = table.sort_values("group", key=lambda column: pandas.factorize(column)[0], kind="stable")
     if published and table["time_us"].isna().all():
         table = table[table[[column.name for column in published]].notna().any(axis="columns")]
@@ -206,7 +208,7 @@ def _gain(step: str, gain: float, first: str) -> str:
 def _undrawn(ladder: Ladder) -> list[str]:
     """A caption's sentence on the libraries that aren't drawn; none without."""
     names = [name for name in ladder.data.measured_libraries if name not in {*ladder.table["kernel"]}]
-    return [f"Not drawn: {list_texts(names, len(names))}; the fastest library is drawn."] if names else []
+    return [f"Not drawn: {list_texts(names, len(names))}."] if names else []
 
 
 def _limits_text(ladder: Ladder) -> list[str]:
@@ -214,8 +216,8 @@ def _limits_text(ladder: Ladder) -> list[str]:
     limits = {*ladder.table.loc[ladder.table["kind"] == LIMIT_ROW, "kernel"]}
     is_own = {limit in ladder.data.kernel_names for limit in limits}
     words = ["kernels that do a part of the work"] * (True in is_own)
-    words += ["the driver's copy or fill of as many bytes"] * (False in is_own)
-    return [f"Crosses: limits, which a kernel may pass: {list_texts(words)}."] if words else []
+    words += ["the driver's copy or fill"] * (False in is_own)
+    return [f"Limits, which a kernel may pass: {list_texts(words)}."] if words else []
 
 
 def _size_text(ladder: Ladder) -> list[str]:
@@ -223,8 +225,8 @@ def _size_text(ladder: Ladder) -> list[str]:
     data, size = ladder.data, shown_place(ladder.data).get("array_size")
     if not data.has_times or not size or size >= data.kernel_rows["array_size"].max():
         return []
-    whose = "the sources have" if ladder.published else "the study refers to"
-    return [f"This is the size that {whose}; the answer's is the largest."]
+    whose = "The sources have" if ladder.published else "The study refers to"
+    return [f"{whose} this size; the answer has the largest."]
 
 
 def _caption(ladder: Ladder) -> str:
@@ -235,15 +237,10 @@ def _caption(ladder: Ladder) -> str:
     elif data.steps:
         texts = [f"{data.device['name']}, {reference_text(data.settings)}.{grids_text(data.steps)}"]
     else:
-        texts = [
-            place_caption(data, (), "Each kernel at its fastest configuration, and not always built on the one above.")
-        ]
+        texts = [place_caption(data, (), "A kernel is not always built on the one above.")]
     texts += _size_text(ladder)
-    texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
     texts += ["The axis is logarithmic."]
-    texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
-    kinds = {*ladder.table["kind"]}
-    texts += ["Squares: libraries; dashed: the fastest measured."] if RIVAL_ROW in kinds else []
+    texts += ["Bars: 95% intervals."] if data.has_times else []
     texts += _limits_text(ladder)
     texts += _undrawn(ladder)
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []

@@ -408,7 +408,8 @@ def best_table(data: StudyData) -> TableText | str:
     for use in uses:
         rules += [len(rows)] * (use.everywhere != last.everywhere)
         last = use
-        rows += _use_rows(use, data.settings, _NARROW_USE if has_peaks else _USE)
+        sizes = sizes_text(use, data.settings, any("arithmetic" in one.kind for one in uses))
+        rows += _use_rows(use, sizes, data.settings, _NARROW_USE if has_peaks else _USE)
     libraries = libraries_text(use_rows(uses, data.settings), data.settings)
     values = uses[0].configuration.parameters
     texts = [
@@ -433,7 +434,7 @@ def best_table(data: StudyData) -> TableText | str:
     )
 
 
-def _use_rows(use: Use, study: StudySettings, letters: int) -> list[tuple[str, ...]]:
+def _use_rows(use: Use, sizes: str, study: StudySettings, letters: int) -> list[tuple[str, ...]]:
     """What to use, and its ties without sizes and losses: sizes, use, loss, time, share of a peak, and which.
 
     letters  those of a kernel with its configuration on one line
@@ -451,7 +452,7 @@ def _use_rows(use: Use, study: StudySettings, letters: int) -> list[tuple[str, .
             text = "\n".join([kernel, *lines] if "`" in kernel else [kernel + lines[0], *lines[1:]])
         rows.append(
             (
-                "" if tie else "\n".join(textwrap.wrap(sizes_text(use, study), _SIZES)),
+                "" if tie else "\n".join(textwrap.wrap(sizes, _SIZES)),
                 text,
                 "" if tie else f"{100 * use.worst:.1f}",
                 _uncertain_time({"status": "ok", **asdict(one.configuration)}),
