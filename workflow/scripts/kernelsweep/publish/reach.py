@@ -31,7 +31,7 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
         ", ".join(study for study in ends if _share(pick(ends[study])) == _share(pick(chain(*ends.values()))))
         for pick in (min, max)
     )
-    return [*texts, f"Least: {least}; most: {most}"] if " to " in texts[0] else texts
+    return [*texts, f"Lowest: {least}; highest: {most}"] if " to " in texts[0] else texts
 
 
 def _use(chart: Mapping[str, Any], peak: str) -> str:

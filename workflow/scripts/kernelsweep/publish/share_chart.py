@@ -195,13 +195,13 @@ def _reached(
 
 
 def _passes(own: Sequence[Best], limits: Sequence[Best | None], sizes: Sequence[str]) -> str:
-    """Where our fastest takes less time than a limit, and how much at most; "" for nowhere."""
+    """Where our fastest is faster than a limit, and by how much: `up to 0.2% faster, at 2³⁰`; "" for nowhere."""
     gains = {
         size: limit.fastest.time_us / best.fastest.time_us - 1
         for size, best, limit in zip(sizes, own, limits, strict=True)
         if limit and limit.fastest.time_us > best.fastest.time_us
     }
-    return f"by at most {max(gains.values()):.1%}, at {list_texts([*gains])}" if gains else ""
+    return f"up to {max(gains.values()):.1%} faster, at {list_texts([*gains])}" if gains else ""
 
 
 def _end(points: Sequence[Mapping[str, Any]], study: StudySettings) -> str:

@@ -215,7 +215,7 @@ def _limits_text(ladder: Ladder) -> list[str]:
     """A caption's sentence on the limits; none without."""
     limits = {*ladder.table.loc[ladder.table["kind"] == LIMIT_ROW, "kernel"]}
     is_own = {limit in ladder.data.kernel_names for limit in limits}
-    words = ["kernels that do a part of the work"] * (True in is_own)
+    words = ["a part of the work"] * (True in is_own)
     words += ["the driver's copy or fill"] * (False in is_own)
     return [f"Limits, which a kernel may pass: {list_texts(words)}."] if words else []
 
@@ -225,8 +225,7 @@ def _size_text(ladder: Ladder) -> list[str]:
     data, size = ladder.data, shown_place(ladder.data).get("array_size")
     if not data.has_times or not size or size >= data.kernel_rows["array_size"].max():
         return []
-    whose = "The sources have" if ladder.published else "The study refers to"
-    return [f"{whose} this size; the answer has the largest."]
+    return [f"The {'sources have' if ladder.published else 'study has'} this size; the answer, the largest."]
 
 
 def _caption(ladder: Ladder) -> str:
@@ -237,7 +236,7 @@ def _caption(ladder: Ladder) -> str:
     elif data.steps:
         texts = [f"{data.device['name']}, {reference_text(data.settings)}.{grids_text(data.steps)}"]
     else:
-        texts = [place_caption(data, (), "A kernel is not always built on the one above.")]
+        texts = [place_caption(data, (), "Kernels are not cumulative.")]
     texts += _size_text(ladder)
     texts += ["The axis is logarithmic."]
     texts += ["Bars: 95% intervals."] if data.has_times else []
