@@ -17,6 +17,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, row_counts, sweep
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text, configuration_text, libraries_text, use_rows
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
+from kernelsweep.judge.claims.claim import NEEDS_COUNTS
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.reference import at_place
 from kernelsweep.judge.data.row_counts import RowCounts
@@ -157,6 +158,11 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         row = {"study": "unrolling", "kernel": "unrolled", "status": "ok", "flags": "", "time_us": "1.0"}
         (visited,) = answers({"unrolling": UNROLLING}, [large], row_counts([row | {"visit_spread": spread}]), {})
         assert ("ties too few. Set" in " ".join(answer_text([visited], "", {}).split())) == (not spread)
+    # Pins: a kernel whose check had failed when it was recorded had no row, and claims on counters were left out.
+    lacking = {"flagged": {"unrolling": ["mark"]}, "claims": [("unrolling", NEEDS_COUNTS)] * 2}
+    (flagged,) = answers({"unrolling": UNROLLING}, [], RowCounts(), {}, **lacking)
+    text = " ".join(answer_text([flagged], "", {}).split())
+    assert "no time of unrolling/mark counts: a check had found a mistake" in text and "claims: 2 need counters" in text
     # Pins: a stack in place of the answer where a range is one size, which the library of tables took for a number.
     of_one_size = replace(answer, uses=[{**row, "sizes": "1,000"} for row in answer.uses])
     assert "1,000" in answer_text([of_one_size], "", proofs)

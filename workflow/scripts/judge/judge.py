@@ -11,12 +11,21 @@ from kernelsweep.device.description import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
-from kernelsweep.judge.claims.claim import own_claims, published_claims, verdict_kind
+from kernelsweep.judge.claims.claim import (
+    NEEDS_COUNTERS,
+    NEEDS_COUNTS,
+    UNMEASURED,
+    own_claims,
+    published_claims,
+    verdict_kind,
+)
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.comparison.source import since_right
 from kernelsweep.judge.data.measurements import as_measurements, frame
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
+from kernelsweep.judge.data.published import OUTPUT, SPEEDUP
+from kernelsweep.judge.data.reference import flagged_kernels
 from kernelsweep.judge.data.row_counts import PlannedKernel, RowCounts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.judge.data.words import limit_kernel
@@ -27,6 +36,7 @@ from kernelsweep.results import (
     CLAIM_COLUMNS,
     CONTRACT_COLUMNS,
     MEASUREMENT_COLUMNS,
+    PROOF_FAILED,
     each_row,
     each_table,
     read_rows,
@@ -44,7 +54,7 @@ with logged(snakemake):
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
     counted, planned = RowCounts(), [PlannedKernel(**entry) for entry in plan.kernels]
-    judged, entries, beside, uses, compared = [], [], [], [], {}
+    judged, entries, beside, uses, compared, flagged = [], [], [], [], {}, {}
     # Studies with files of their own are in memory one after another; a recording's are in one file.
     of_files: dict[tuple[str, ...], list[str]] = {}
     for name in studies:
@@ -57,6 +67,7 @@ with logged(snakemake):
             measurements = as_measurements(rows[rows["study"] == name], ", ".join(paths), failed)
             of_study = Metrics(metrics[metrics["study"] == name])
             data = StudyData(study, measurements, device, metrics=of_study, gridded=plan.gridded[name])
+            flagged[name] = sorted(flagged_kernels(measurements, PROOF_FAILED))
             judged += judge(claims + own_claims(name, study.claims), data, plan.uncertainties)
             if study.compares == "times":
                 compared[name] = study
@@ -77,10 +88,14 @@ with logged(snakemake):
     text = summary_text(counted, device["provenance"], of_metrics, planned, shown_proofs)
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
-    kinds = [(claim.claim.study, verdict_kind(claim.verdict)) for claim in judged]
+    needs = NEEDS_COUNTERS if metric_files else NEEDS_COUNTS
+    kinds = [
+        (one.study, needs if verdict == UNMEASURED and one.quantity not in (SPEEDUP, OUTPUT) else verdict_kind(verdict))
+        for one, verdict in ((each.claim, each.verdict) for each in judged)
+    ]
     own = {name: device["by_study"].get(name, {}) for name in studies}
     provenances = {name: of.get("provenance", device["provenance"]) for name, of in own.items()}
-    of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances)
+    of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances, flagged)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(
         counted, planned, studies, lambda row: since_right(dict(row), folder, store), store.text, proofs

@@ -2,6 +2,7 @@
 
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.logs import fitted, logged
+from kernelsweep.home import COMMAND
 from kernelsweep.judge.data.proofs import (
     expected_lines,
     proof_errors,
@@ -19,4 +20,6 @@ with logged(snakemake):
     listed = [f"{title}: {entry}" for title, entries in unproven(proofs).items() for entry in entries]
     lines = [f"Checked: {proofs_in_words(proofs)}.", *listed, *expected_lines(proofs)]
     text = fitted("\n".join(lines))
-    Answer(text, [*proof_errors(proofs), *tool_errors(proofs)]).write(snakemake.output.answer)
+    errors = [*proof_errors(proofs), *tool_errors(proofs)]
+    next_command = "" if errors else f"every point, and the pages: {COMMAND}"
+    Answer(text, errors, next=next_command).write(snakemake.output.answer)

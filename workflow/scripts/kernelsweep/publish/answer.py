@@ -16,7 +16,7 @@ from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.best.best_words import libraries_text, use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
-from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.claims.claim import FAILS, HOLDS, NEEDS_COUNTERS, NEEDS_COUNTS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.comparison.source import changed_lines
 from kernelsweep.judge.data.proofs import (
     KernelProof,
@@ -50,12 +50,14 @@ _LISTED_KERNELS = 10
 
 _KEPT = "What is right is kept: after a correction, the same command runs what was corrected."
 
-# Verdicts on a claim, and on several. Claims that were not measured are left out.
+# Verdicts on a claim, and on several. Claims without times are left out.
 _CLAIMS = {
     HOLDS: ("holds", "hold"),
     FAILS: ("does not hold", "do not hold"),
     SOME_SIZES: ("holds at some sizes", "hold at some sizes"),
     NOT_DECIDABLE: ("not decidable", "not decidable"),
+    NEEDS_COUNTS: tuple(f"{verb} counters: {COMMAND} count" for verb in ("needs", "need")),
+    NEEDS_COUNTERS: tuple(f"{verb} a GPU's counters: {GPU_COMMAND} profile" for verb in ("needs", "need")),
 }
 
 
@@ -73,6 +75,7 @@ class StudyAnswer:
     uses        what to use (best_words.use_rows()); empty without times
     proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
+    flagged     its kernels in which a check had found a mistake when they were recorded
     claims      the number of claims on it with each kind of verdict
     lacking     its kernels of which there is no point, as where a recording is older
     provenance  where its numbers come from
@@ -94,6 +97,7 @@ class StudyAnswer:
     provenance: str = ""
     kind: str = ""
     once: bool = False
+    flagged: Sequence[str] = ()
 
     @property
     def mistaken(self) -> int:
@@ -109,6 +113,7 @@ def answers(
     edited: Sequence[str] = (),
     claims: Iterable[tuple[str, str]] = (),
     provenances: Mapping[str, str] | None = None,
+    flagged: Mapping[str, Sequence[str]] | None = None,
 ) -> list[StudyAnswer]:
     """The answer of each study.
 
@@ -119,6 +124,7 @@ def answers(
     claims   the study of each claim, with the kind of its verdict
 
     provenances  where each study's numbers come from
+    flagged      each study's kernels that results.PROOF_FAILED flags
     """
     claims = [*claims]
     return [
@@ -137,6 +143,7 @@ def answers(
             provenance=(provenances or {}).get(name, ""),
             once=counted.is_visited_once(name),
             kind=_kind_text([use.kind for use in uses if use.study == name], study),
+            flagged=[kernel for kernel in (flagged or {}).get(name, ()) if (name, kernel) not in proofs],
         )
         for name, study in studies.items()
     ]
@@ -162,6 +169,8 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
     if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
         lines.append(f"  no point of {list_texts(lacking)} is among these")
+    if flagged := [f"{study.study}/{kernel}" for study in studies for kernel in study.flagged]:
+        lines.append(f"  no time of {list_texts(flagged)} counts: a check had found a mistake when it was recorded")
     lines += [f"  {one.study} was {one.provenance}" for one in studies if one.provenance not in ("", provenance)]
     lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[kind]} {words[claims[kind] > 1]}" for kind, words in _CLAIMS.items() if claims.get(kind)]

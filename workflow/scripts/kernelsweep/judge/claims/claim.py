@@ -20,6 +20,8 @@ HOLDS = "holds"
 FAILS = "does not hold"
 NOT_DECIDABLE = "not decidable"
 UNMEASURED = "not measured"
+# What a claim on a metric is in place of that, before and after a run that counts.
+NEEDS_COUNTS, NEEDS_COUNTERS = "needs counts", "needs counters"
 # Of a claim about every size, which sizes decide differently. In files the sizes stand in its place.
 SOME_SIZES = "holds at some sizes"
 CLAIM_VERDICTS = (HOLDS, FAILS, SOME_SIZES, NOT_DECIDABLE, UNMEASURED)
