@@ -90,11 +90,23 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     """As by `prove` or `compare`."""
     write(results / "emulator/points/sums/one.csv", "", 400)
     said = rows(results)
-    assert said["emulator"].startswith("9 of 9 points right; 1 study not counted")
-    assert (
-        said["sums"].startswith("not counted") and "measured again; to count it: uv run snakemake sums" in said["sums"]
-    )
+    assert said["emulator"].startswith("9 of 9 points right; 1 study was measured again, and not")
+    again = "measured again; to bring up to date: uv run snakemake sums"
+    assert said["sums"].startswith("not counted") and again in said["sums"]
     assert older(results)[0].endswith("Since then: sums measured again.")
+    # Pins: a page that says "Every point is right", which compare's run of the same points has not made again.
+    page = results / "emulator/report.html"
+    write(page, '<p class="since"></p><h1>', 100)
+    failed = {"verdict": ["OUT OF BOUNDS: 3 points of sums/one, right before."], "failed": {"sums/one": 3}}
+    write(results / "emulator/comparison/comparison.json", json.dumps(failed), 401)
+    what = "3 points failed in compare, 1970-01-01 00:06 UTC"
+    assert rows(results)["sums"].startswith(f"✗ {what} to bring up to date: ")
+    mark = f"Out of date. Since this page was made: sums: {what}. To bring up to date: uv run snakemake all</p><h1>"
+    assert page.read_text().endswith(mark) and page.stat().st_mtime == 100
+    ran(results / "emulator", 500, sums=9, rows=9)
+    write(page, f'<p class="since">{mark}', 500)
+    rows(results)
+    assert page.read_text() == '<p class="since"></p><h1>'
 
 
 def test_a_recording_that_is_played_again_is_as_counted_and_another_one_is_not(tmp_path: Path) -> None:
@@ -110,7 +122,7 @@ def test_a_recording_that_is_played_again_is_as_counted_and_another_one_is_not(t
     write(folder / "status.json", (folder / "status.json").read_text(), 95)
     write(recorded, "2", 90)
     note_played(folder, recorded)
-    assert "recorded again; to count it" in rows(tmp_path)["sums"]
+    assert "recorded again; to bring up to date" in rows(tmp_path)["sums"]
 
 
 def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) -> None:

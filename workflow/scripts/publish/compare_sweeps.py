@@ -14,7 +14,7 @@ from kernelsweep.judge.comparison.sides import previous
 from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
-from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
+from kernelsweep.judge.data.proofs import failed_proofs, proof_errors, proofs_in_words, read_proofs
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
@@ -69,6 +69,7 @@ with logged(snakemake):
         "counted": counted_summary(points),
         "proven": proven,
         "failed_proofs": proof_errors(proofs),
+        "mistaken": ["/".join(kernel) for kernel in sorted(failed_proofs(proofs))],
     }
     write_json(snakemake.output.summary, summary)
     Path(snakemake.output.latex).write_text(comparison_latex(summary, names), encoding="utf-8")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,9 @@ _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv
 # The verdicts of a platform, each with its page: on an edit or two sweeps, and on candidates.
 _VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.json": "grade.html"}
 
+# Where a page says that it is out of date, in template.html.
+_SINCE = re.compile('(<p class="since">)[^<]*</p>')
+
 # A curve's width and height, in the units of its drawing.
 _CURVE = (96, 32)
 
@@ -45,7 +51,7 @@ def renew_index(results: Path) -> None:
 
 def _index(platforms: Sequence[PlatformStatus], results: Path) -> str:
     """The page of all pages as HTML: what is wrong comes first, then platforms with times."""
-    parts = [_part(platform, results) for platform in platforms]
+    parts = [_part(platform, results, _found_since(platform)) for platform in platforms]
     parts.sort(key=lambda part: (part["sign"] != "✗", not any(row["answer"] for row in part["studies"])))
     of = {platform.folder: platform for platform in platforms}
     files = [path for name in _VERDICTS for path in (*results.glob(f"*/{name}"), *results.glob(f"recording/*/{name}"))]
@@ -60,7 +66,8 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     A comparison is older where a study that it is about was measured again: an edit may have been taken back.
     """
     content, made = read_json(path), path.stat().st_mtime_ns
-    compared = {kernel.partition("/")[0] for kernel in (*content.get("kernels", ()), *content.get("counted", ()))}
+    kernels = (kernel for name in ("kernels", "counted", "failed") for kernel in content.get(name, ()))
+    compared = {kernel.partition("/")[0] for kernel in kernels}
     of = platform.studies if platform and "candidates" not in content else []
     written = [platform.changed(study) for study in of if platform and (study in compared or not compared)]
     page = path.with_name(_VERDICTS[f"{path.parent.name}/{path.name}"])
@@ -75,8 +82,38 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     }
 
 
-def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
-    """A platform and its studies, by the names that the template has for them."""
+def _found_since(platform: PlatformStatus) -> dict[str, str]:
+    """By study that was measured again for `compare`, which then failed: what it found, and when."""
+    path = platform.folder / "comparison/comparison.json"
+    if not path.is_file():
+        return {}
+    content, made = read_json(path), path.stat().st_mtime_ns
+    points: Counter[str] = Counter()
+    for kernel, count in {**dict.fromkeys(content.get("mistaken", ()), 0), **content.get("failed", {})}.items():
+        points[kernel.partition("/")[0]] += count
+    return {
+        study: f"{f'{count:,} point' + 's' * (count > 1) if count else 'a kernel'} failed in compare, {when(made)}"
+        for study, count in points.items()
+        if study in platform.studies and made > platform.changed(study) > platform.newest(study).made
+    }
+
+
+def _mark(page: Path, since: str) -> None:
+    """Have a page say above its title that it is out of date, or no longer. Its time stays that of its results."""
+    text, times = page.read_text(encoding="utf-8"), page.stat()
+    marked = _SINCE.sub(lambda found: f"{found[1]}{escape(since)}</p>", text, count=1)
+    if marked != text:
+        unfinished = page.with_name(f".{page.name}.{os.getpid()}")
+        unfinished.write_text(marked, encoding="utf-8")
+        os.utime(unfinished, ns=(times.st_atime_ns, times.st_mtime_ns))
+        unfinished.replace(page)
+
+
+def _part(platform: PlatformStatus, results: Path, found: Mapping[str, str]) -> dict[str, Any]:
+    """A platform and its studies, by the names that the template has for them.
+
+    found  what was found since by study, as _found_since()
+    """
     name = platform.folder.relative_to(results).as_posix()
     newest = {study: platform.newest(study) for study in platform.studies}
     uncounted = [study for study in newest if platform.is_uncounted(study)]
@@ -84,9 +121,10 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     # What a study that was measured since has to do with an error is not known.
     is_right = all(outcome.is_right for outcome in outcomes)
     is_right &= bool(uncounted) or not any(status.errors for status in newest.values())
+    is_right &= not found
     last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
     provenance = (whole or last).provenance
-    rows = [_study_row(study, platform, results, study in uncounted) for study in newest]
+    rows = [_study_row(study, platform, results, study in uncounted, found.get(study, "")) for study in newest]
     # What the report of all has comes first.
     rows.sort(key=lambda row: not (row["name"] in whole.studies if whole else row["page"]))
     others = [row for row in rows if (whole and row["name"] not in whole.studies) or not row["page"]]
@@ -102,7 +140,8 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         "is_checked": any(outcome.clean for outcome in outcomes),
         "page": _page(platform.whole, results),
         "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
-        "points": _points(outcomes, len(uncounted)),
+        "points": _points(outcomes, len(uncounted), found)
+        + (f"; {sum(one.right for one in together):,} of these in the report" if is_as_told and others else ""),
         # The report of all, and the terminal, have fewer.
         "other": others[0]["name"] if others and (whole or pageless) else "",
         "together": f"The report has the {len(together)} studies above"
@@ -113,13 +152,13 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         "provenance": provenance,
         "others": [f"{', '.join(names)} {one}" for one, names in provenances.items()],
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
-        "older": list(filter(None, (_older(status, platform, results) for status in platform.statuses))),
+        "older": list(filter(None, (_older(status, platform, results, found) for status in platform.statuses))),
         "studies": rows,
         "makes_pages": f"{COMMAND} {pageless[0]}" if pageless else "",
     }
 
 
-def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted: bool) -> dict[str, Any]:
+def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted: bool, found: str) -> dict[str, Any]:
     """A study of a platform; its remark is what a reader must know of it."""
     status, outcome = platform.newest(study), platform.outcome(study)
     current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
@@ -130,7 +169,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
     if is_uncounted:
         before = "" if outcome.is_right else f"before that, {outcome.fault}; "
-        remark = f"{platform.again}; {before}to count it: {COMMAND} {study}"
+        again = "" if found else f"{platform.again}; "
+        remark = f"{again}{before}to bring up to date: {COMMAND} {study}"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     answer, (width, height) = outcome.answer, _CURVE
@@ -142,8 +182,10 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "name": study,
         "title": outcome.title.partition(": ")[2],
         "page": page,
-        "sign": _sign(outcome.is_right or is_uncounted, not is_uncounted and not outcome.edited),
-        "points": "not counted" if is_uncounted else counts_text([outcome]),
+        "sign": _sign((outcome.is_right or is_uncounted) and not found, not is_uncounted and not outcome.edited),
+        # A verdict says all of a comparison.
+        "is_told": bool(found),
+        "points": found or ("not counted" if is_uncounted else counts_text([outcome])),
         "remark": remark,
         "failed": outcome.failed,
         "fault": outcome.fault,
@@ -162,10 +204,13 @@ def _sign(is_right: bool, is_known: bool) -> str:
     return ("✓" if is_known else "") if is_right else "✗"
 
 
-def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:
-    """The points of studies that were counted, and how many studies were measured since and were not counted."""
-    more = f"; {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
-    return f"{counts_text(outcomes, ' points right')}{more}" if outcomes else "not counted"
+def _points(outcomes: Sequence[StudyOutcome], uncounted: int, found: Mapping[str, str]) -> str:
+    """The points of studies that were counted, and what of those is known that were measured since."""
+    texts = [counts_text(outcomes, " points right")] if outcomes else []
+    texts += [f"{study}: {words}" for study, words in found.items()]
+    if rest := uncounted - len(found):
+        texts.append(f"{rest} {'study was' if rest == 1 else 'studies were'} measured again, and not counted since")
+    return "; ".join(texts)
 
 
 def _page(status: Status | None, base: Path, study: str = "") -> str:
@@ -175,12 +220,20 @@ def _page(status: Status | None, base: Path, study: str = "") -> str:
     return link(status.folder / PAGE_FILE, base).target + (f"#study-{study}" if study else "")
 
 
-def _older(status: Status, platform: PlatformStatus, results: Path) -> dict[str, Any] | None:
-    """A scope's page with what became of its studies after it was made; None where all is as on the page."""
+def _older(status: Status, platform: PlatformStatus, results: Path, found: Mapping[str, str]) -> dict[str, Any] | None:
+    """A scope's page with what became of its studies after it was made; None where all is as on the page.
+
+    The page says it, too.
+    """
     page, old = status.folder / PAGE_FILE, [study for study in status.studies if platform.is_old(study, status)]
-    if not old or not page.is_file():
+    if not page.is_file():
         return None
     uncounted = [study for study in old if platform.is_uncounted(study)]
-    since = [f"{', '.join(uncounted)} {platform.again}"] if uncounted else []
+    since = [f"{study}: {found[study]}" for study in uncounted if study in found]
+    uncounted_alone = [study for study in uncounted if study not in found]
+    since += [f"{', '.join(uncounted_alone)} {platform.again}"] if uncounted_alone else []
     since += [f"{study} {platform.outcome(study).in_words}" for study in old if study not in uncounted]
-    return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": "; ".join(since)}
+    text = "; ".join(since)
+    again = f"{COMMAND} {'all' if status is platform.whole else next(iter(status.studies))}"
+    _mark(page, f"Out of date. Since this page was made: {text}. To bring up to date: {again}" if old else "")
+    return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": text} if old else None
