@@ -143,7 +143,7 @@ class PointUnderNVBench:
         kernel, self.point = kernel_of(job["kernel"]), Point(job["point"])
         plan = kernel.plan(self.point)
         self._driver, self._instance = driver, kernel.problem.instance(kernel.name, self.point, seed)
-        every = {**self._instance.arrays(self.point), **plan.arrays}
+        every = {**self._instance.arrays(), **plan.arrays}
         named = {argument for launch in plan.launches for argument in launch.arguments}
         self._arrays = {name: array for name, array in every.items() if name in named}
         self._bytes = {name: array.size * array.dtype.itemsize for name, array in self._arrays.items()}
@@ -193,7 +193,7 @@ class PointUnderNVBench:
             results = {name: np.empty(count, self._arrays[name].dtype) for name, count in self._results.items()}
             for name, elements in results.items():
                 self._driver("cuMemcpyDtoH_v2", elements.ctypes.data, place[name], elements.nbytes)
-            mistake = self._instance.judge(self.point, results, 0).mistake
+            mistake = self._instance.judge(results, 0).mistake
             if mistake:
                 raise RuntimeError(f"wrong result: {mistake}")
 

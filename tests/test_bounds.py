@@ -120,11 +120,11 @@ def test_numbers_of_few_bits_show_a_dropped_product_that_the_bound_allows() -> N
         expected = instance.expected["C"].elements.reshape(512, 512)
         found = expected.astype(np.float32)
         found[:20, :20] = right
-        assert instance.judge(axes, {"C": found.reshape(-1)}, 0).mistake is None
+        assert instance.judge({"C": found.reshape(-1)}, 0).mistake is None
         dropped = np.abs(A[:, None, 7] * B[None, 7]) * (found != 0)
         at = np.unravel_index(np.argmin(np.where(dropped > 0, dropped, 9)), dropped.shape)
         found[at] -= A[at[0], 7] * B[7, at[1]]
-        assert (instance.judge(axes, {"C": found.reshape(-1)}, 0).mistake is None) == (drawn == "as_given")
+        assert (instance.judge({"C": found.reshape(-1)}, 0).mistake is None) == (drawn == "as_given")
 
 
 def test_the_problem_beside_those_of_other_tools_finds_plain_mistakes(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_shipped_problem_refuses_results_of_the_next_lower_precision(
     found = instance.functions["reference"].call(axes, {**given, "inputs": given})
     for name, output in instance.outputs.items():
         right = {key: array.elements.astype(output.dtype) for key, array in instance.expected.items()}
-        assert instance.judge(axes, right, 12).mistake is None
+        assert instance.judge(right, 12).mistake is None
         wrong = np.asarray(found[name]).reshape(-1)
-        judged = instance.judge(axes, {**right, name: narrowed(wrong).astype(output.dtype)}, 12)
+        judged = instance.judge({**right, name: narrowed(wrong).astype(output.dtype)}, 12)
         assert judged.mistake is not None

@@ -125,7 +125,7 @@ def runner_on_tiles(
     assert report["status"] == "ok", report["message"]
     inputs = {}
     for one in points:
-        array = problem.instance("", one, 97).arrays({})["data"]
+        array = problem.instance("", one, 97).arrays()["data"]
         assert array.contents is not None and array.contents.size == 97
         inputs[one["array_size"]] = np.resize(array.contents, array.size)
     platform = Copies(inputs)

@@ -333,13 +333,13 @@ def test_every_exchange_puts_each_value_where_cuda_says(tmp_path: Path) -> None:
                 numbered = sized(one, size)
                 instance = EXCHANGE.instance(kernel.name, numbered, 0)
                 found = launched(kernel, library, numbered, np.arange(size).astype(one["dtype"]))
-                assert instance.judge(numbered, {"output": found}, 0).mistake is None, (kernel.name, str(numbered))
+                assert instance.judge({"output": found}, 0).mistake is None, (kernel.name, str(numbered))
         found[-1] += 1
-        assert "output[999]: expected" in (instance.judge(numbered, {"output": found}, 0).mistake or "")
+        assert "output[999]: expected" in (instance.judge({"output": found}, 0).mistake or "")
         # The problem's own model, by which results are judged, says what is published.
         for one, output in published.items():
             found = launched(kernel, library, one, np.arange(one["array_size"]).astype(one["dtype"]))
-            judgement = EXCHANGE.instance(kernel.name, one, 0).judge(one, {"output": found}, 0)
+            judgement = EXCHANGE.instance(kernel.name, one, 0).judge({"output": found}, 0)
             assert (judgement.mistake, judgement.output) == (None, output), kernel.name
 
 

@@ -339,6 +339,6 @@ def test_tasks_of_others_are_problems(name: str, tmp_path: Path, monkeypatch: py
     instance = study.problem.instance(name, point, 1)
     instance.check()
     right = instance.expected["output"].elements
-    assert not instance.judge(point, {"output": right}, 0).mistake
-    assert "output" in str(instance.judge(point, {"output": right + 1}, 0).mistake)
+    assert not instance.judge({"output": right}, 0).mistake
+    assert "output" in str(instance.judge({"output": right + 1}, 0).mistake)
     assert not study.problem.doubts(name, point, 1)

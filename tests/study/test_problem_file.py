@@ -82,7 +82,7 @@ def instance_of(problem: Problem, point: Any, seed: int = 1, kept: Path | None =
 
 
 def judged(instance: FileInstance, **results: np.ndarray) -> str | None:
-    return instance.judge(POINT, {name: array.reshape(-1) for name, array in results.items()}, 1).mistake
+    return instance.judge({name: array.reshape(-1) for name, array in results.items()}, 1).mistake
 
 
 def test_a_matrix_product_is_judged_within_its_bound(
@@ -93,7 +93,7 @@ def test_a_matrix_product_is_judged_within_its_bound(
     assert problem.instance_axes == ("n",)
     assert problem.work(POINT) == {"flops": 2 * 48**3, "bytes": 12 * 48**2}
     instance = instance_of(problem, POINT, seed=1)
-    arrays = instance.arrays(POINT)
+    arrays = instance.arrays()
     assert {name: (array.dtype.name, array.size, array.is_result) for name, array in arrays.items()} == {
         "A": ("float32", 48 * 48, False),
         "B": ("float32", 48 * 48, False),
@@ -105,13 +105,13 @@ def test_a_matrix_product_is_judged_within_its_bound(
     exact, bound = A.astype(float) @ B, instance.bounds()["C"].elements.reshape(48, 48)
     for found in (right, (exact + 0.75 * bound * (np.arange(48) == 40)).astype(np.float32), exact.astype(np.float32)):
         share = (abs(found - exact) / bound).max()
-        assert instance.judge(POINT, {"C": found.reshape(-1)}, 1).error_share == share <= 0.76
+        assert instance.judge({"C": found.reshape(-1)}, 1).error_share == share <= 0.76
     on_device = instance.right_values()["C"]
     assert (on_device.values == exact.reshape(-1)).all() and (on_device.bound == bound.reshape(-1)).all()
     wrong = right.copy()
     wrong[1, 5] += 0.01
     wrong[47, 47] = np.nan
-    assert instance.judge(POINT, {"C": wrong.reshape(-1)}, 1).error_share == np.inf
+    assert instance.judge({"C": wrong.reshape(-1)}, 1).error_share == np.inf
     told = judged(instance, C=wrong)
     assert told is not None
     assert told.startswith(
@@ -124,10 +124,10 @@ def test_a_matrix_product_is_judged_within_its_bound(
 
 def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[..., Problem]) -> None:
     instance = instance_of(read(HISTOGRAM), POINT, 1)
-    counts = instance.arrays(POINT)["counts"]
+    counts = instance.arrays()["counts"]
     assert counts.contents is not None and counts.contents.tolist() == [0]
     assert (counts.dtype.name, counts.size, counts.updated) == ("uint32", 256, True)
-    scalars = instance.scalars(POINT)
+    scalars = instance.scalars()
     assert (type(scalars["scale"]), type(scalars["count"])) == (np.float32, int)
     right = instance.expected["counts"].as_given.astype(np.uint32)
     assert judged(instance, counts=right) is None
@@ -141,13 +141,13 @@ def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[.
 def test_an_array_updated_in_place_is_judged_against_what_it_was(read: Callable[..., Problem]) -> None:
     problem = read(SORT)
     instance = instance_of(problem, POINT, 1)
-    keys = instance.arrays(POINT)["keys"]
+    keys = instance.arrays()["keys"]
     assert keys.updated and keys.is_result and keys.contents is not None
     assert judged(instance, keys=np.arange(48, dtype=np.int32)) is None
     assert judged(instance, keys=keys.contents) is not None
     assert judged(instance, keys=np.arange(48, dtype=np.int32)[::-1]) == "48 keys are at a wrong place"
     idle = SORT.replace("random.permutation(n)", "np.arange(n)")
-    assert doubts(instance_of(read(idle), POINT, 1), POINT) == [
+    assert doubts(instance_of(read(idle), POINT, 1)) == [
         "kernels/own/problem.py, at n=48: keys as before the run would pass. "
         "The inputs or the check can't show this mistake there."
     ]
@@ -166,7 +166,7 @@ def test_a_dear_reference_is_kept_until_its_code_or_data_change(
         """How often the reference is computed to judge a right result."""
         calls.write_text("")
         instance = instance_of(read(text), {**POINT, **point}, seed, kept)
-        arrays = instance.arrays(POINT)
+        arrays = instance.arrays()
         A, B = (np.asarray(arrays[name].contents).reshape(instance.outputs["C"].shape) for name in "AB")
         assert judged(instance, C=A @ B) is None
         return len(calls.read_text())
@@ -213,7 +213,7 @@ def reference(data, n):
 """
     problem = read(text)
     instance = instance_of(problem, {"n": 2**32, "block_size": 2**20}, 1)
-    data = instance.arrays(POINT)["data"]
+    data = instance.arrays()["data"]
     assert data.size == 2**32 and data.contents is not None and data.contents.shape == (97,)
     partials = np.zeros(4096, np.int64)
     partials[7] = instance.expected["sum"].as_given
@@ -265,7 +265,7 @@ def reference(A):
     return {{"B": A.reshape(13, 5)}}
 '''
     instance = instance_of(read(text), POINT, 1)
-    right = instance.arrays(POINT)["A"].contents
+    right = instance.arrays()["A"].contents
     assert right is not None and right.dtype == read_dtype(dtype, "")
     assert judged(instance, B=right) is None
     for place, byte in ((3, 1), (64, 0xAB)):
@@ -297,7 +297,7 @@ def error_bound():
 
 def test_without_a_bound_a_float_equals_the_rounded_reference(read: Callable[..., Problem]) -> None:
     instance = instance_of(read(ADD.replace("a + b", "a.astype(np.float64) + b")), POINT, 1)
-    a, b = (np.asarray(instance.arrays(POINT)[name].contents) for name in "ab")
+    a, b = (np.asarray(instance.arrays()[name].contents) for name in "ab")
     assert (a.astype(np.float64) + b != a + b).any()
     assert judged(instance, c=a + b) is None
     assert judged(instance, c=np.nextafter(a + b, np.float32(9))) is not None
@@ -319,7 +319,7 @@ def test_files_of_one_name_beside_problems_do_not_clash(tmp_path: Path, monkeypa
     def size(folder: str) -> int:
         problem = in_file(tmp_path / folder, "problem.py")
         assert [file.name for file in problem.files] == ["problem.py", "helpers.py", "__init__.py", "sizes.py"]
-        return instance_of(problem, {}, 1).arrays({})["C"].size
+        return instance_of(problem, {}, 1).arrays()["C"].size
 
     assert [size("one"), size("two"), size("one")] == [3, 5, 3]
     (tmp_path / "one/later/sizes.py").write_text("SIZE = 8\n")
@@ -418,8 +418,8 @@ def test_memory_that_runs_out_is_told_with_the_line(read: Callable[..., Problem]
 def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., Problem]) -> None:
     softmax = ADD.replace("a + b", "np.exp(a) / np.exp(a).sum()")
     absolute = f"{softmax}\ndef error_bound(): return {{'c': 0.1}}\n"
-    assert doubts(instance_of(read(ADD), POINT, 1), POINT) == []
-    told = doubts(instance_of(read(absolute), POINT, 1), POINT)
+    assert doubts(instance_of(read(ADD), POINT, 1)) == []
+    told = doubts(instance_of(read(absolute), POINT, 1))
     start, end = "kernels/own/problem.py, at n=48: ", "he inputs or the check can't show this mistake there."
     assert all(text.endswith(end) for text in told)
     assert [text.removeprefix(start).partition(" would pass. ")[0] for text in told] == [

@@ -27,14 +27,14 @@ def instance(dtype: str, operation: str, size: int, seed: int = 1) -> FileInstan
 
 def whole(of: FileInstance) -> np.ndarray[Any, Any]:
     """The array as a platform holds it."""
-    array = of.arrays({})["data"]
+    array = of.arrays()["data"]
     assert array.contents is not None
     return np.resize(array.contents, array.size)
 
 
 def mistake(of: FileInstance, partials: Any, roundings: int = 10) -> str | None:
     values = np.atleast_1d(np.asarray(partials))
-    return of.judge({}, {"partials": values}, roundings).mistake
+    return of.judge({"partials": values}, roundings).mistake
 
 
 def combined(array: np.ndarray[Any, Any], operation: str) -> Any:
@@ -137,5 +137,5 @@ def test_no_plain_mistake_of_an_exchange_is_taken_for_right(kernel: Any) -> None
         right = of.expected["output"].elements.astype(dtype)
         wrong = dict(plain_mistakes("the result", right))
         wrong["the last element"] = np.where(np.arange(1000) == right.argmax(), 0, right).astype(dtype)
-        assert of.judge(one, {"output": right}, 0).mistake is None
-        assert not [told for told, values in wrong.items() if of.judge(one, {"output": values}, 0).mistake is None]
+        assert of.judge({"output": right}, 0).mistake is None
+        assert not [told for told, values in wrong.items() if of.judge({"output": values}, 0).mistake is None]

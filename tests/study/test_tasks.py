@@ -117,13 +117,13 @@ def made(folder: Path, call: str, axes: dict[str, int], data: list[str] | None =
 
 
 def arrays_of(instance: FileInstance) -> dict[str, Any]:
-    arrays = instance.arrays({})
+    arrays = instance.arrays()
     return {name: one.contents.reshape(one.shape) for name, one in arrays.items() if one.contents is not None}
 
 
 def mistake(instance: FileInstance, **found: Any) -> str | None:
     """What is wrong with results."""
-    return instance.judge({}, {name: value.ravel() for name, value in found.items()}, 1).mistake
+    return instance.judge({name: value.ravel() for name, value in found.items()}, 1).mistake
 
 
 @pytest.mark.parametrize("name", KERNELBENCH)
@@ -141,7 +141,7 @@ def test_a_file_of_kernelbench_is_a_problem_in_two_lines(name: str, tmp_path: Pa
     again = arrays_of(made(tmp_path, f'kernelbench("19_{name}.py", sizes=["n"])', {"n": 32}))
     assert all((arrays[one] == again[one]).all() for one in arrays)
     with pytest.raises(UserError, match=r"sets no m at its top"):
-        made(tmp_path, f'kernelbench("19_{name}.py", sizes=["m"])', {"m": 32}).arrays({})
+        made(tmp_path, f'kernelbench("19_{name}.py", sizes=["m"])', {"m": 32}).arrays()
 
 
 def test_definitions_of_sol_execbench_are_problems_in_two_lines(tmp_path: Path) -> None:
@@ -205,14 +205,14 @@ def test_a_workload_brings_its_scalars_tolerance_and_tensors(tmp_path: Path) -> 
     right = arrays["x"][arrays["places"]] * np.float32(3)
     assert mistake(instance, y=right + np.float32(0.12)) is None and mistake(instance, y=right + np.float32(0.13))
     with pytest.raises(UserError, match=r"places has the shape \[3\], and not \[4\]"):
-        made(tmp_path, call, {"rows": 4}, data).arrays({})
+        made(tmp_path, call, {"rows": 4}, data).arrays()
     with pytest.raises(UserError, match=r"opens .*kept.safetensors, and kept results would outlive"):
-        made(tmp_path, call, {"rows": 3}, data[:2]).arrays({})
+        made(tmp_path, call, {"rows": 3}, data[:2]).arrays()
     for line in lines:
         line["tolerance"]["required_matched_ratio"] = 0.95
     (tmp_path / "workload.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(UserError, match=r"line 1 accepts a result with 0\.95 of its elements .*Give rtol="):
-        made(tmp_path, call.replace(")", ", atol=0.2)"), {"rows": 3}, data).arrays({})
+        made(tmp_path, call.replace(")", ", atol=0.2)"), {"rows": 3}, data).arrays()
     of_all = made(tmp_path, call.replace(")", ", rtol=0, atol=0.2)"), {"rows": 3}, data)
     assert mistake(of_all, y=right + np.float32(0.12)) is None
 

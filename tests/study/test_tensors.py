@@ -80,11 +80,11 @@ def test_tensors_are_arrays_for_kernels_and_tensors_for_functions(n: int, made: 
     text = PROBLEM if n == 8 else PROBLEM.replace("x.to(torch.bfloat16)", "x")
     for _ in range(2):
         of = made(text, n)
-        x = of.arrays({})["x"]
+        x = of.arrays()["x"]
         assert x.contents is not None
         assert (x.dtype.name, x.shape) == ("bfloat16" if n == 8 else "float32", (n, 2))
-        assert of.judge({}, {"z": x.contents.astype(np.float32)}, 1).mistake is None
-        assert of.judge({}, {"z": x.contents.astype(np.float32) * np.float32(1.01)}, 1).mistake is not None
+        assert of.judge({"z": x.contents.astype(np.float32)}, 1).mistake is None
+        assert of.judge({"z": x.contents.astype(np.float32) * np.float32(1.01)}, 1).mistake is not None
 
 
 def test_a_tensor_on_a_gpu_is_refused_with_what_would_be_right(made: Any) -> None:

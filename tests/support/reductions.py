@@ -60,6 +60,6 @@ def kernel_in(path: Path, plan: str = "block_partials", **settings: Any) -> Kern
 
 def input_of(one: Mapping[str, Any], seed: int = 1) -> np.ndarray[Any, Any]:
     """The input of a reduction's point, as a platform holds it."""
-    array = REDUCTION.instance("", one, seed).arrays(one)["data"]
+    array = REDUCTION.instance("", one, seed).arrays()["data"]
     assert array.contents is not None
     return np.resize(array.contents, array.size)

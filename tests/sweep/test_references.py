@@ -87,7 +87,7 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     # Another process finds them, and what a function raises is told.
     problem = problem_of(named)
     for seed in (7, second_seed(7)):
-        problem.instance("k", points[0], seed).expect(points[0])
+        problem.instance("k", points[0], seed).expect()
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
         prepare(task_of(named), [Point({"n": 65, "block": 1})])

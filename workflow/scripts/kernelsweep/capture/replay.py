@@ -94,7 +94,7 @@ def _replay(study: Study, launch: int, platform: Any, times: tuple[int, int], fo
     spread: dict[str, Elements] = {}
     for number in range(sum(times)):
         is_exact = number < times[0]
-        memory.prepare(point, plan, instance if is_exact else _rounded(instance, random), int(not is_exact))
+        memory.prepare(plan, instance if is_exact else _rounded(instance, random), int(not is_exact))
         run = PointRun(platform, memory, point, plan)
         run.preparation()()
         run.check_run()

@@ -19,7 +19,7 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
     instance, where = kernel.problem.instance(kernel.name, point, seed), f"{file}: the kernel {kernel.name!r}"
     plan = kernel.plan(point)
     for own in plan.arrays:
-        if own in instance.arrays(point) or own in instance.scalars(point):
+        if own in instance.arrays() or own in instance.scalars():
             raise UserError(f"{where}: arrays has {own!r}, which {kernel.problem.name} has, too. Rename one.")
     check_names(plan, instance, point, kernel.launches.place, where)
 
@@ -29,8 +29,8 @@ def check_names(plan: Plan, instance: FileInstance, point: Point, place: str, wh
 
     place, where  of the launches and of the kernel, for the message
     """
-    arrays = arrays_of(point, plan, instance)
-    known = [*arrays, *instance.scalars(point)]
+    arrays = arrays_of(plan, instance)
+    known = [*arrays, *instance.scalars()]
     for number, launch in enumerate(plan.launches):
         for name in launch.arguments:
             if isinstance(name, str) and array_of(name) not in (arrays if array_of(name) != name else known):

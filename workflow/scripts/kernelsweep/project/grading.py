@@ -192,7 +192,7 @@ def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
         point = max(points, key=study.problem.size)
         with suppress(UserError, TypeError, ValueError):
             before, after = (
-                [array.size for array in study.problem.instance(kernel, one, seed).arrays(one).values()]
+                [array.size for array in study.problem.instance(kernel, one, seed).arrays().values()]
                 for one in (point, point.at(**{axis: point[axis] - 1}))
             )
             found += [axis] if before != after else []

@@ -180,12 +180,12 @@ def _have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
             if time.monotonic() - started > _MOST_SECONDS_HERE:
                 return False
             first = instances.at(point)
-            size = input_bytes(first, point)
+            size = input_bytes(first)
             if not has_second_input(size):
                 return False
-            first.expect(point)
+            first.expect()
             if task.protocol.second_input:
-                instances.at(point, True).expect(point)
+                instances.at(point, True).expect()
     except UserError as error:
         raise StudyError(str(error)) from error
     return True
@@ -257,11 +257,11 @@ def _leave(task: KernelTask, wanted: _Wanted, memory: _MemoryBudget) -> None:
     problem, seed = problem_of(task.problem), task.protocol.seed
     point, is_second = wanted
     instance = problem.instance(task.kernel, point, second_seed(seed) if is_second else seed)
-    if is_second and not has_second_input(input_bytes(instance, point)):
+    if is_second and not has_second_input(input_bytes(instance)):
         return
-    size = sum(array.size * array.dtype.itemsize for array in instance.arrays(point).values())
+    size = sum(array.size * array.dtype.itemsize for array in instance.arrays().values())
     with memory.taken(_TIMES_THE_ARRAYS * size):
-        instance.expect(point)
+        instance.expect()
 
 
 def _main() -> None:

@@ -82,7 +82,7 @@ def check_second_input(run: PointRun, first: FileInstance, second: FileInstance,
     if mistake := run.judge(first, depth).mistake:
         return f"right at first, but run again: {mistake}"
     try:
-        run.memory.prepare(run.point, run.plan, second, number=1)
+        run.memory.prepare(run.plan, second, number=1)
     except MemoryError:  # Only the first input has room.
         run.memory.free()
         return None

@@ -49,9 +49,9 @@ def has_second_input(input_bytes: int, array_bytes_without_clock: int = 0) -> bo
     return input_bytes <= _BYTES and array_bytes_without_clock <= _BYTES_WITHOUT_CLOCK
 
 
-def input_bytes(instance: FileInstance, point: Point) -> int:
-    """The bytes of a point's inputs, each counted once where it repeats."""
-    return sum(array.contents.nbytes for array in instance.arrays(point).values() if array.contents is not None)
+def input_bytes(instance: FileInstance) -> int:
+    """The bytes of an instance's inputs, each counted once where it repeats."""
+    return sum(array.contents.nbytes for array in instance.arrays().values() if array.contents is not None)
 
 
 def second_seed(seed: int) -> int:

@@ -15,7 +15,6 @@ from kernelsweep.device.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.device.point.device_results import DeviceResult, ResultComparison, Results
 from kernelsweep.errors import MisfitError
 from kernelsweep.study.kernels.plan import TENSOR_MAP, Plan, array_of
-from kernelsweep.study.point import Point
 from kernelsweep.study.problem.file_instance import FileInstance
 from kernelsweep.study.problem.problem import ALL_ONES, Array, Elements
 
@@ -74,18 +73,12 @@ class KernelMemory:
         self._inputs: dict[int, Mapping[str, Array]] = {}
         self._scalars: dict[int, Mapping[str, Any]] = {}
 
-    def prepare(
-        self,
-        point: Point,
-        plan: Plan,
-        instance: FileInstance,
-        number: int = 0,
-    ) -> None:
+    def prepare(self, plan: Plan, instance: FileInstance, number: int = 0) -> None:
         """Make room for a point's arrays, and put their contents in place. Raises MemoryError and LaunchError.
 
         number   of the input: what was uploaded of one stays on the device while the other is in place
         """
-        arrays, scalars = arrays_of(point, plan, instance), instance.scalars(point)
+        arrays, scalars = arrays_of(plan, instance), instance.scalars()
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {array_of(one) for launch in plan.launches for one in launch.arguments if isinstance(one, str)}
         named |= {*plan.variables}
@@ -99,11 +92,11 @@ class KernelMemory:
         self._constants = [arrays[name].contents for name in plan.constants]
         self._has_pointers = any({*_pointers(dtype).values()} & {*self._arrays} for dtype in pointed)
         self._make_room()
-        self.set_constants(point, plan, instance)
+        self.set_constants(plan, instance)
 
-    def set_constants(self, point: Point, plan: Plan, instance: FileInstance) -> None:
+    def set_constants(self, plan: Plan, instance: FileInstance) -> None:
         """Copy a plan's constants, which are among the problem's inputs, to the variables of its first function."""
-        arrays = arrays_of(point, plan, instance)
+        arrays = arrays_of(plan, instance)
         for name in plan.constants:
             contents = arrays[name].contents
             assert contents is not None, "a constant is one of the problem's inputs"
@@ -180,7 +173,7 @@ class KernelMemory:
         """Put all contents in place again for the next point, after a run that may have written anything."""
         self._filled.clear()
 
-    def prepare_places(self, point: Point, plan: Plan, second: FileInstance | None = None) -> int:
+    def prepare_places(self, plan: Plan, second: FileInstance | None = None) -> int:
         """Make the arrays that the kernel is given at several places. Returns the number of places.
 
         second  the second input, which every second place has then, unless constants or sizes differ between the two
@@ -188,9 +181,9 @@ class KernelMemory:
         places = max(1, min(MOST_PLACES, PLACED_BYTES // max(self.bytes, 1)))
         if self._has_pointers:
             places = 1
-        if second and places > 1 and self._is_alike(arrays := arrays_of(point, plan, second), plan):
+        if second and places > 1 and self._is_alike(arrays := arrays_of(plan, second), plan):
             self._alternates, places = True, places - places % 2
-            self._scalars[1] = second.scalars(point)
+            self._scalars[1] = second.scalars()
             self._inputs[1] = {name: arrays[name] for name in self._with_contents()}
             self._drop_other_contents(1)
         for place in range(1, places):
@@ -438,11 +431,11 @@ class KernelMemory:
         self._filled = {at: was for at, was in self._filled.items() if at[0] != name}
 
 
-def arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Array]:
+def arrays_of(plan: Plan, instance: FileInstance) -> dict[str, Array]:
     """The arrays of a problem's instance, the kernel's own, and the scalars that are variables."""
-    scalars = {name: one for name, one in instance.scalars(point).items() if isinstance(one, np.generic)}
+    scalars = {name: one for name, one in instance.scalars().items() if isinstance(one, np.generic)}
     constants = {name: scalars[name] for name in (*plan.constants, *plan.variables) if name in scalars}
-    arrays = {**instance.arrays(point), **plan.arrays}
+    arrays = {**instance.arrays(), **plan.arrays}
     arrays |= {name: Array(one.dtype, 1, np.array([one], one.dtype)) for name, one in constants.items()}
     return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates if name in arrays}
 

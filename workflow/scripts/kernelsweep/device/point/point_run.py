@@ -157,7 +157,7 @@ class PointRun:
             return right
         results = self.memory.fetched_results(place)
         with self.on_host():
-            judgement = instance.judge(self.point, results, depth)
+            judgement = instance.judge(results, depth)
             told = judgement.mistake and f"{judgement.mistake}{self.memory.untouched(results, place)}"
             return replace(judgement, mistake=told)
 

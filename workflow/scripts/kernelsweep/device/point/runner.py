@@ -131,7 +131,7 @@ class Runner:
         first = self._instance(run, request.check)
         # The problem's own check may have refused the names already, but runs beside this job.
         check_names(run.plan, first, point, self._launches.place, f"the kernel {self._task.kernel!r}")
-        self.memory.prepare(point, run.plan, first)
+        self.memory.prepare(run.plan, first)
         right = self._right.get(launched)
         outcome = replace(right) if right else self._check(run) if request.check else Outcome("ok")
         if outcome.status != "ok":
@@ -168,7 +168,7 @@ class Runner:
             self._report(Now.FIRST_RUN_ENDS)
         self._launched.add(launched)
         partner = self._partner(run, request, launched) if request.partner else None
-        places = self.memory.prepare_places(run.point, run.beside(partner), second)
+        places = self.memory.prepare_places(run.beside(partner), second)
         samples = Samples(run, places)
         pairs = PairedSamples(self._platform, samples, Samples(partner, places)) if partner else None
         # Without its partner, a point is timed as all others.
@@ -220,10 +220,10 @@ class Runner:
         if partner.other_kernel:  # Another kernel, which another job has checked.
             launches = launches_of_task(partner.other_kernel["launches"], self._problem)
             other = run.earlier(launches.at(Point(partner.other_kernel["point"])))
-            self.memory.prepare(run.point, run.beside(other), instance)
+            self.memory.prepare(run.beside(other), instance)
         else:
             other = run.earlier()
-        self.memory.set_constants(run.point, other.plan, instance)
+        self.memory.set_constants(other.plan, instance)
         launched = (partner.binary, *launched)
         if launched not in self._launched:
             other.check_run()
@@ -244,7 +244,7 @@ class Runner:
         with self.on_host():
             instance = self._known[is_second, is_judged] = self._instances.at(run.point, is_second)
             if is_judged:
-                instance.expect(run.point, self._depth_of(run))
+                instance.expect(self._depth_of(run))
             return instance
 
     @contextmanager

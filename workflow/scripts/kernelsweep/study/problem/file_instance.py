@@ -29,7 +29,7 @@ from kernelsweep.study.problem.array_values import (
 )
 from kernelsweep.study.problem.comparison import difference, error_share
 from kernelsweep.study.problem.drawn import DRAWN, NAN, drawn_as, widened_bound
-from kernelsweep.study.problem.problem import Array, Elements, Judgement, Point, RightValues, Scalar
+from kernelsweep.study.problem.problem import Array, Elements, Judgement, RightValues, Scalar
 from kernelsweep.study.problem.user_module import GIVEN, RESERVED, UserFunction, check_parameters
 
 
@@ -234,7 +234,7 @@ class FileInstance:
     def _asks_for_roundings(self) -> bool:
         return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
-    def expect(self, point: Point, roundings: int | None = None) -> None:
+    def expect(self, roundings: int | None = None) -> None:
         """Compute the reference and its bounds now, so that judge() finds them, or another process on disk.
 
         roundings  as for bounds(); without them, bounds that ask for them are not computed
@@ -252,8 +252,8 @@ class FileInstance:
             self._check_names_and_shapes(self.outputs)
             _ = self.bounds()
 
-    def arrays(self, point: Point) -> dict[str, Array]:
-        """The arrays of a point by name, without those that only its kernel has.
+    def arrays(self) -> dict[str, Array]:
+        """The arrays of its points by name, without those that only its kernel has.
 
         Contents that are equal at several points are one object: so they stay on the device between the points.
         """
@@ -267,7 +267,7 @@ class FileInstance:
                 )
         return arrays
 
-    def scalars(self, point: Point) -> dict[str, Scalar]:
+    def scalars(self) -> dict[str, Scalar]:
         """The scalars among the inputs: NumPy's with their own width, Python's numbers without one."""
         return {name: value for name, value in self.inputs.by_name.items() if not isinstance(value, ArrayValue)}
 
@@ -301,7 +301,7 @@ class FileInstance:
         """Whether a function says which results are right. Only a kernel that is no study's may be without one."""
         return not {"reference", "mistake"}.isdisjoint(self.functions)
 
-    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
+    def judge(self, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with the reference, floats within the problem's own bounds. Raises UserError.
 
         results  the elements of each result by its array's name

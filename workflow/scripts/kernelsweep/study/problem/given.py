@@ -50,7 +50,7 @@ class GivenProblem(Problem):
             for seed in seeds:
                 instance = self.instance(kernel, point, seed)
                 instance.check()
-                instance.arrays(point)
+                instance.arrays()
                 if "error_bound" in self.functions:
                     instance.bounds()
         root.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ from kernelsweep.study.problem.problem import ARITHMETIC, Axis, Elements, Point
 from kernelsweep.study.problem.user_module import OF_DATA, UserFunction, UserModule, load, read_functions
 
 
-def doubts(instance: FileInstance, point: Point) -> list[str]:
+def doubts(instance: FileInstance) -> list[str]:
     """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
 
     The mistakes are those of plain_mistakes(), results in the next lower precision, and memory left as it was before
@@ -43,16 +43,16 @@ def doubts(instance: FileInstance, point: Point) -> list[str]:
     """
     instance.check()
     where = f"{instance.functions['outputs'].module.shown}, at {instance.place}"
-    faked = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
+    faked = [told for told, results in _fakes(instance) if instance.judge(results, 1).mistake is None]
     return [f"{where}: {told} would pass. The inputs or the check can't show this mistake there." for told in faked]
 
 
-def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str, Elements]]]:
+def _fakes(instance: FileInstance) -> Iterator[tuple[str, dict[str, Elements]]]:
     """Wrong results, each with what it is: one output after another if the right ones are known, else all at once."""
     # Those of a right kernel; none if the problem has no reference of the outputs themselves.
     known = instance.expected if {"mistake", "result"}.isdisjoint(instance.functions) else {}
     right = {name: array.part(0, array.size).astype(instance.outputs[name].dtype) for name, array in known.items()}
-    arrays = instance.arrays(point)
+    arrays = instance.arrays()
     zeros = {name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()}
     held = {name: arrays[name].contents for name in zeros}
     before = {name: zeros[name] if row is None else np.resize(row, zeros[name].size) for name, row in held.items()}
@@ -249,7 +249,7 @@ class Problem:
         Raises UserError where a function of the file is wrong.
         """
         self.work(point)
-        return doubts(self.instance(kernel, point, seed), point)
+        return doubts(self.instance(kernel, point, seed))
 
     def work(self, point: Point) -> dict[str, Any]:
         """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
