@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.json_files import read_json
-from kernelsweep.device.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
+from kernelsweep.device.gpus import INSTALL_PYCUDA, USE_EMULATOR, has_pycuda, visible_gpus
 from kernelsweep.device.kinds import GPU
 from kernelsweep.device.names import is_recording, recording_name, recording_platform
 from kernelsweep.errors import UserError, check_known, nearest
@@ -99,8 +99,11 @@ def _chosen(
         if not gpus:
             raise _undeclared(named, declared)
     if gpus:
-        if not jobs_bring_pycuda:
-            check_pycuda(gpus[0])
+        if not (jobs_bring_pycuda or has_pycuda()):
+            raise UserError(
+                f"{gpus[0].name} is there, but PyCUDA, which is needed to use it, is not installed. "
+                f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
+            )
         platform = gpus[0].platform
         count = sum(gpu.platform == platform for gpu in gpus)
         return {platform: Model(gpus[0].arch, gpus[0].state, count)}

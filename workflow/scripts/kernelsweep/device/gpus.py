@@ -68,7 +68,7 @@ def visible_gpus() -> list[Gpu]:
 
 
 def _is_sliced(handle: Any) -> bool:
-    modes = _asked(pynvml.nvmlDeviceGetMigMode, handle)
+    modes = asked(pynvml.nvmlDeviceGetMigMode, handle)
     return modes is not None and bool(modes[0] == pynvml.NVML_DEVICE_MIG_ENABLE)
 
 
@@ -82,8 +82,8 @@ def _sliced(name: str, uuids: Sequence[str]) -> UserError:
 
 def _described(uuid: str, handle: Any) -> Gpu:
     major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
-    limit_mw = _asked(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)
-    ecc = _asked(pynvml.nvmlDeviceGetEccMode, handle)
+    limit_mw = asked(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)
+    ecc = asked(pynvml.nvmlDeviceGetEccMode, handle)
     return Gpu(
         name=pynvml.nvmlDeviceGetName(handle),
         uuid=uuid,
@@ -91,14 +91,14 @@ def _described(uuid: str, handle: Any) -> Gpu:
         state={
             "driver": pynvml.nvmlSystemGetDriverVersion(),
             "power_limit_w": None if limit_mw is None else limit_mw / 1000,
-            "clock_limit_mhz": _asked(pynvml.nvmlDeviceGetApplicationsClock, handle, pynvml.NVML_CLOCK_SM),
-            "memory_clock_limit_mhz": _asked(pynvml.nvmlDeviceGetApplicationsClock, handle, pynvml.NVML_CLOCK_MEM),
+            "clock_limit_mhz": asked(pynvml.nvmlDeviceGetApplicationsClock, handle, pynvml.NVML_CLOCK_SM),
+            "memory_clock_limit_mhz": asked(pynvml.nvmlDeviceGetApplicationsClock, handle, pynvml.NVML_CLOCK_MEM),
             "ecc": None if ecc is None else bool(ecc[0]),
         },
     )
 
 
-def _asked(function: Callable[..., Any], *arguments: Any) -> Any:
+def asked(function: Callable[..., Any], *arguments: Any) -> Any:
     """NVML's answer, or None if it has none."""
     try:
         return function(*arguments)
@@ -140,15 +140,6 @@ def gpus_of(platform: str) -> list[Gpu]:
             "nodes a job asks for."
         )
     return gpus
-
-
-def check_pycuda(gpu: Gpu) -> None:
-    """Raise UserError if PyCUDA is not installed, with what to type."""
-    if not has_pycuda():
-        raise UserError(
-            f"{gpu.name} is there, but PyCUDA, which is needed to use it, is not installed. "
-            f"Type: {INSTALL_PYCUDA}   or, without the GPU: {USE_EMULATOR}"
-        )
 
 
 def check_state(gpu: Gpu, device: Mapping[str, Any]) -> None:

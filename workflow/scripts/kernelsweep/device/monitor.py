@@ -7,12 +7,12 @@ counters of throttled time take 1 ms, so these are not read.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import pynvml
 
 from kernelsweep.base.running import PROCESS_NAME, own_processes, process_name
+from kernelsweep.device.gpus import asked
 from kernelsweep.device.platform import Conditions
 
 # NVML's bits for the reasons to lower the clock. Left out are an idle GPU, and clocks that the user has set, which slow
@@ -49,11 +49,11 @@ class Monitor:
 
     def conditions(self) -> Conditions:
         """The GPU's state now."""
-        power_mw = self._ask(pynvml.nvmlDeviceGetPowerUsage)
-        reasons = self._ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons) or 0
+        power_mw = asked(pynvml.nvmlDeviceGetPowerUsage, self._handle)
+        reasons = asked(pynvml.nvmlDeviceGetCurrentClocksEventReasons, self._handle) or 0
         return Conditions(
-            clock_mhz=self._ask(pynvml.nvmlDeviceGetClockInfo, pynvml.NVML_CLOCK_SM),
-            temperature_c=self._ask(pynvml.nvmlDeviceGetTemperatureV, pynvml.NVML_TEMPERATURE_GPU),
+            clock_mhz=asked(pynvml.nvmlDeviceGetClockInfo, self._handle, pynvml.NVML_CLOCK_SM),
+            temperature_c=asked(pynvml.nvmlDeviceGetTemperatureV, self._handle, pynvml.NVML_TEMPERATURE_GPU),
             power_w=None if power_mw is None else power_mw / 1000,
             throttle_reasons=tuple(name for bit, name in REASONS.items() if reasons & bit),
             clocks_are_set=bool(reasons & pynvml.nvmlClocksEventReasonApplicationsClocksSetting),
@@ -71,18 +71,11 @@ class Monitor:
         if time.monotonic() < self._asked + _SECONDS_BETWEEN_LISTS:
             return self._others
         self._asked = time.monotonic()
-        running = self._ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v3) or ()
+        running = asked(pynvml.nvmlDeviceGetComputeRunningProcesses_v3, self._handle) or ()
         listed = tuple(sorted({int(process.pid) for process in running}))
         if listed != self._listed:  # To look up names takes up to a millisecond, which is much beside a short point.
             self._listed, self._others = listed, _other_than_ours(listed)
         return self._others
-
-    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """NVML's answer about the GPU, or None if it has none."""
-        try:
-            return function(self._handle, *arguments)
-        except pynvml.NVMLError:
-            return None
 
 
 def _other_than_ours(listed: tuple[int, ...]) -> tuple[int, ...]:
