@@ -114,20 +114,11 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
 
     There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.
     """
-    if platform.watches:
-        runner.memory.free()
-        platform.watch()
-    outcome = runner.run(request)
-    outcome.mistakes = platform.mistakes(runner.memory.buffers())
-    outcome.touched = {
-        name: -(-size // dtype.base.itemsize)
-        for memory, name, dtype in runner.memory.buffers()
-        if (size := platform.touched(memory))
-    }
-    outcome = _settled(outcome, platform, runner, partial(runner.run, request))
-    if outcome.status == "ok" and runner.seeds > 1 and platform.watches:
+    if not platform.watches:
+        return runner.run(request)
+    outcome = _in_order(platform, runner, request, 0)
+    if outcome.status == "ok" and runner.seeds > 1:
         outcome = in_other_orders(outcome, platform, runner, partial(_in_order, platform, runner, request))
-        platform.set_order(0)
     races = [mistake.message for mistake in outcome.mistakes if mistake.kind == "race"]
     if races and outcome.reason == Reason.BARRIER:  # Who waits in vain has often read too early whom to wait for.
         outcome = replace(outcome, message=f"{races[0]}. Then {outcome.message}")
@@ -140,12 +131,17 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
 
 
 def _in_order(platform: Platform, runner: Runner, request: VisitRequest, order: int) -> Outcome:
-    """The outcome of a visit in another order of threads."""
+    """The outcome of a visit in an order of threads, with the mistakes in its use of memory."""
     runner.memory.free()
     platform.set_order(order)
     platform.watch()
     outcome = runner.run(request)
     outcome.mistakes = platform.mistakes(runner.memory.buffers())
+    outcome.touched = {
+        name: -(-size // dtype.base.itemsize)
+        for memory, name, dtype in runner.memory.buffers()
+        if (size := platform.touched(memory))
+    }
     return _settled(outcome, platform, runner, partial(runner.run, request))
 
 
