@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
 from kernelsweep.compile import nvcc
-from kernelsweep.compile.binaries import new_report, write_report
+from kernelsweep.compile.binaries import new_report
 from kernelsweep.errors import BuildError
 
 with logged(snakemake) as terminal:
@@ -17,4 +18,4 @@ with logged(snakemake) as terminal:
         report.update(status="build_failed", message=str(error))
         library.write_bytes(b"")
         print(f"{source} does not compile:\n{error}", file=terminal)
-    write_report(Path(snakemake.output.report), report)
+    write_json(snakemake.output.report, report)

@@ -6,11 +6,11 @@ build_failed. A missing compiler fails the job.
 
 from pathlib import Path
 
+from kernelsweep.base.json_files import write_json
 from kernelsweep.base.logs import logged
-from kernelsweep.compile.binaries import write_report
 from kernelsweep.compile.builder import build_of_job
 
 with logged(snakemake) as terminal:
     kernel, binary = Path(snakemake.input.kernel), Path(snakemake.output.binary)
     report = build_of_job(snakemake.params.plan.build, kernel, binary, snakemake.threads, terminal)
-    write_report(Path(snakemake.output.report), report)
+    write_json(snakemake.output.report, report)

@@ -15,7 +15,6 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, Symbol
 
-from kernelsweep.base.json_files import write_json
 from kernelsweep.reasons import Reason
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
@@ -82,8 +81,3 @@ def failure_of(report: Mapping[str, Any], variant: str) -> dict[str, Any] | None
     """The message and the reason of a variant that doesn't compile; None for another one."""
     of_all = {name: report[name] for name in ("message", "reason")} if report["status"] != "ok" else None
     return of_all or report["failed"].get(variant)
-
-
-def write_report(path: Path, report: Report) -> None:
-    """Write a build report as JSON."""
-    write_json(path, report)

@@ -231,9 +231,8 @@ class HostCode:
             if declared:
                 opening = declared[-1].end() - 1
                 inner = self.text[opening + 1 : _closing(self.text, opening)]
-                if not (nested := re.fullmatch(r"\s*dim3\s*\((.*)\)\s*", inner, re.DOTALL)):
-                    return [self.expression(side, opening) for side in split_list(inner) or ["1"]]
-                return [self.expression(side, opening) for side in split_list(nested[1])]
+                nested = re.fullmatch(r"\s*dim3\s*\((.*)\)\s*", inner, re.DOTALL)
+                return [self.expression(side, opening) for side in split_list(nested[1] if nested else inner) or ["1"]]
             value = r"\s*=\s*(?:[\w.]+\s*=(?!=)\s*)*([^;]+);"
             members = [[*re.finditer(rf"\b{text}\s*\.\s*{side}{value}", before)] for side in "xyz"]
             if members[0] and re.search(rf"\bdim3\b[^;]*\b{text}\b", before):

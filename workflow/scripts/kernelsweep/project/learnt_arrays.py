@@ -216,10 +216,8 @@ def _drawn(one: Parameter, holds: Holds, high: str) -> str:
         return f"np.zeros({shape}, {_dtype(one)})"
     if one.dtype in ("float32", "float64", ""):
         return f"random.standard_normal({shape}, {_dtype(one)})"
-    if one.dtype == "float16":
-        return f"random.standard_normal({shape}).astype(np.float16)"
-    if one.dtype == "bfloat16":
-        return f"random.standard_normal({shape}).astype(ml_dtypes.bfloat16)"
+    if one.dtype in ("float16", "bfloat16"):
+        return f"random.standard_normal({shape}).astype({'np' if one.dtype == 'float16' else 'ml_dtypes'}.{one.dtype})"
     if one.dtype == "bool":
         return f"random.integers(0, 2, {shape}).astype(bool)"
     if one.dtype == "uint8":  # Each index that a byte may be, so that what it indexes has its size.

@@ -85,13 +85,13 @@ class Capture:
 
     def before(self, launch: int, name: str) -> np.ndarray[Any, Any]:
         """The elements of an array before a launch; unsigned integers, which hold any bits, where no type is known."""
-        array = self._arrays(launch)[name]
+        array = self.arrays(launch)[name]
         contents: Bytes = self._archive[array["before"]]
         return contents.view(array["dtype"])
 
     def after(self, launch: int, name: str) -> np.ndarray[Any, Any]:
         """The elements of an array after a launch, as before()."""
-        added, before = self._arrays(launch)[name]["after"], self.before(launch, name)
+        added, before = self.arrays(launch)[name]["after"], self.before(launch, name)
         return (before.view(np.uint8) + self._archive[added]).view(before.dtype) if added else before
 
     def spread(self, launch: int) -> dict[str, np.ndarray[Any, Any]]:
@@ -101,16 +101,16 @@ class Capture:
 
     def outputs(self, launch: int) -> list[str]:
         """The arrays that a launch has changed."""
-        return [name for name, array in self._arrays(launch).items() if array["after"]]
+        return [name for name, array in self.arrays(launch).items() if array["after"]]
 
     def scalars(self, launch: int) -> dict[str, np.generic]:
         """A launch's parameters that are no plain pointer to the start of an array, by name."""
         parameters = self.record["launches"][str(launch)]["parameters"]
         return {one["name"]: _value(one) for one in parameters if not one["array"]}
 
-    def _arrays(self, launch: int) -> Mapping[str, Mapping[str, Any]]:
-        arrays: Mapping[str, Mapping[str, Any]] = self.record["launches"][str(launch)]["arrays"]
-        return arrays
+    def arrays(self, launch: int) -> Mapping[str, _Array]:
+        """The arrays of a launch, as the record has them."""
+        return self.record["launches"][str(launch)]["arrays"]
 
 
 def read_capture(folder: Path) -> Capture:
@@ -132,11 +132,10 @@ def captured(file: str) -> tuple[Function, Function, Function, Function, Functio
     capture = read_capture(Path(file).parent / FOLDER)
 
     def inputs(launch: int) -> dict[str, Any]:
-        arrays = {name: capture.before(launch, name) for name in capture.record["launches"][str(launch)]["arrays"]}
-        return {**arrays, **capture.scalars(launch)}
+        return {**{name: capture.before(launch, name) for name in capture.arrays(launch)}, **capture.scalars(launch)}
 
     def outputs(launch: int) -> dict[str, Any]:
-        arrays = capture.record["launches"][str(launch)]["arrays"]
+        arrays = capture.arrays(launch)
         dtypes = {name: np.dtype(arrays[name]["dtype"]) for name in capture.outputs(launch)}
         return {name: (arrays[name]["bytes"] // dtype.itemsize, dtype) for name, dtype in dtypes.items()}
 

@@ -191,9 +191,9 @@ class KernelMemory:
                 for name in self._arrays:
                     self._allocate(name, self._role(name), place)
                 for name in self._with_contents():
-                    if self._works_on_copy(name) and place == self._origin(place):
+                    if self._arrays[name].updated and place == self._origin(place):
                         self._allocate(name, Role.ARRAY, place)
-                    if not self._works_on_copy(name) or place == self._origin(place):
+                    if not self._arrays[name].updated or place == self._origin(place):
                         self._put(name, place)
             except MemoryError:
                 self._alternates = self._alternates and place > 1
@@ -265,7 +265,7 @@ class KernelMemory:
                 _bytes(array),
             )
             for name, array in self._arrays.items()
-            if self._works_on_copy(name)
+            if self._arrays[name].updated
         ]
 
     def poisonings(self, place: int = 0) -> list[Callable[[], None]]:
@@ -319,17 +319,13 @@ class KernelMemory:
     def _with_contents(self) -> Mapping[str, Array]:
         return {name: array for name, array in self._arrays.items() if array.contents is not None}
 
-    def _works_on_copy(self, name: str) -> bool:
-        """Whether the kernel is given a copy of an array, which is restored before every run."""
-        return self._arrays[name].updated
-
     def _memory_of(self, name: str, place: int = 0) -> Memory:
         """The memory that the kernel is given for an array."""
         return self._buffers.get(name, self._role(name), place)
 
     def _role(self, name: str) -> Role:
         """The role of the memory that the kernel is given for an array."""
-        return Role.COPY if self._works_on_copy(name) else Role.ARRAY
+        return Role.COPY if self._arrays[name].updated else Role.ARRAY
 
     def _origin(self, place: int) -> int:
         """The place with the same input that is filled from the input's contents."""

@@ -24,7 +24,6 @@ class LibraryPlatform(GpuPlatform):
 
     def __init__(self) -> None:
         super().__init__()
-        self._variants: dict[str, dict[str, Any]] = {}
         self._warm: object = None
 
     def _open_context(self) -> Any:
