@@ -19,6 +19,7 @@ from kernelsweep.device.emulator import EmulatorPlatform
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import VisitRequest
 from kernelsweep.study.kernel_sweep import instantiation
+from kernelsweep.study.kernels.plan import Launch
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
@@ -108,10 +109,10 @@ class Copies(Timed):
         self.inputs = inputs
         self.found_input: list[bool] = []
 
-    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Any, *attributes: Any) -> None:
+    def launch(self, launch: Launch, arguments: Any) -> None:
         right = self.inputs[int(arguments[2])]
         self.found_input.append(np.array_equal(arguments[0].view(right.dtype)[: right.size], right))
-        super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
+        super().launch(launch, arguments)
 
 
 def runner_on_tiles(

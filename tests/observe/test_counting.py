@@ -18,7 +18,7 @@ from shipped_builds import compiled
 from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.device.emulator import EmulatorPlatform
-from kernelsweep.device.platform import MemoryMistake, Size
+from kernelsweep.device.platform import MemoryMistake
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import VisitRequest
 from kernelsweep.device.task import Protocol
@@ -27,6 +27,7 @@ from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
 from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.project.project import load_study
 from kernelsweep.study.kernel_sweep import instantiation
+from kernelsweep.study.kernels.plan import Launch, Size
 
 VECTOR = "float4"
 ENTRIES = {
@@ -68,7 +69,7 @@ class Kernels:
         if outputs:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
-        platform.launch(name, blocks, threads, 0, values)
+        platform.launch(Launch(blocks, threads, (), name), values)
         names = [text.split()[-1].strip("*") for text in kernel_heads(self._source)[name.split("<")[0]].parameters]
         buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values)]
         found = platform.mistakes(buffers)

@@ -13,6 +13,7 @@ from emulator_units import INCLUDE, runtime, write_unit
 
 from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.device.emulator import EmulatorPlatform
+from kernelsweep.study.kernels.plan import Launch
 
 BLOCKS, THREADS, PROGRAMS = 2, 64, 250
 # The size, whether it writes, and the scope in which it is atomic, by the number in the kernel.
@@ -69,7 +70,7 @@ def test_a_race_is_found_exactly_where_one_is(tmp_path: Path, is_shared: bool) -
             platform.upload(place, array.ravel())
         grid, block_size = (BLOCKS, 1, 1), (THREADS, 1, 1)
         arguments = [*memory[:2], np.int32(len(orders)), *memory[2:]]
-        platform.launch("kernel", grid, block_size, 0, arguments)
+        platform.launch(Launch(grid, block_size, (), "kernel"), arguments)
         names = zip(memory, ("program", "orders", "z", "other"), strict=True)
         found = platform.mistakes((place, name, np.dtype(np.uint8)) for place, name in names)
         expected = races(program, orders, is_shared)

@@ -31,7 +31,7 @@ from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.request import VisitRequest
 from kernelsweep.device.worker.serve import run_watched
 from kernelsweep.errors import LaunchError
-from kernelsweep.study.kernels.plan import PLAIN, Attributes
+from kernelsweep.study.kernels.plan import PLAIN, Attributes, Launch
 from kernelsweep.study.point import Point
 from kernelsweep.sweep.proof_rows import findings
 
@@ -141,9 +141,9 @@ class _Runner:
         try:
             attributes = _TOGETHER.get(self._topic, PLAIN)
             for earlier in earlier_launches(self._topic, request.variant):
-                platform.launch(earlier, _GRID, _BLOCK, _SHARED, self._memory, attributes)
+                platform.launch(Launch(_GRID, _BLOCK, (), earlier, _SHARED, attributes), self._memory)
                 attributes = Attributes(programmatic=True)
-            platform.launch(request.variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
+            platform.launch(Launch(_GRID, _BLOCK, (), request.variant, _SHARED, attributes), self._memory)
         except LaunchError as error:
             return Outcome("launch_failed", str(error), reason=error.reason)
         self._written.setdefault(request.variant, y != before)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kernelsweep.device.emulator import EmulatorPlatform
+from kernelsweep.study.kernels.plan import Launch
 
 BEST_BLOCK = 400  # Of the multiples of 32, two are equally near.
 
@@ -42,15 +43,14 @@ class ModelClock(EmulatorPlatform):
         """The GPU that this process was given."""
         return os.environ.get("CUDA_VISIBLE_DEVICES", "")
 
-    def launch(
-        self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], *attributes: Any
-    ) -> None:
-        if getattr(self, "_block_size", None) != block[0]:
-            self._block_size, self._taken = block[0], 0
+    def launch(self, launch: Launch, arguments: Sequence[Any]) -> None:
+        variant = launch.function
+        if getattr(self, "_block_size", None) != launch.block[0]:
+            self._block_size, self._taken = launch.block[0], 0
         # On a GPU, a first launch may wait for the device, which waits until all samples are queued.
         assert variant in self._known or not self._is_timing, f"{variant} is first launched while it is timed"
         self._known.add(variant)
-        super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
+        super().launch(launch, arguments)
 
     def time(self, sample: Any, count: int) -> list[float]:
         self._is_timing, times = True, []

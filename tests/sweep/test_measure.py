@@ -47,6 +47,7 @@ from kernelsweep.errors import GPU_FAILED, StudyError, UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, read_rows, write_rows
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
+from kernelsweep.study.kernels.plan import Launch
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point
 from kernelsweep.sweep.identity import identity_sha256
@@ -217,10 +218,10 @@ def test_the_point_after_a_lost_context_is_not_blamed(tmp_path: Path, in_workers
         "from kernelsweep.device import emulator\n"
         "from kernelsweep.errors import ContextLost\n"
         "launch, leave = emulator.EmulatorPlatform.launch, os._exit\n"
-        "def lose(self, variant, grid, block, shared_bytes, arguments, attributes):\n"
+        "def lose(self, launched, arguments):\n"
         "    if arguments[-1] == 64:\n"
         "        raise ContextLost('an illegal memory access was encountered')\n"
-        "    launch(self, variant, grid, block, shared_bytes, arguments, attributes)\n"
+        "    launch(self, launched, arguments)\n"
         "emulator.EmulatorPlatform.launch = lose\n"
         "os._exit = lambda code: (time.sleep(0.5), leave(code))\n"
     )
@@ -238,11 +239,11 @@ def test_an_untrusted_kernel_that_takes_too_much_memory_is_told_so(
         "import time\n"
         "from kernelsweep.device import emulator\n"
         "launch = emulator.EmulatorPlatform.launch\n"
-        "def fill(self, variant, grid, block, shared_bytes, arguments, attributes):\n"
+        "def fill(self, launched, arguments):\n"
         "    if arguments[-1] == 64:\n"
         "        filled = b'1' * (500 << 20)\n"
         "        time.sleep(20)\n"
-        "    launch(self, variant, grid, block, shared_bytes, arguments, attributes)\n"
+        "    launch(self, launched, arguments)\n"
         "emulator.EmulatorPlatform.launch = fill\n"
     )
     outcomes, _ = run_counted(planted_kernel(tmp_path), [point(size) for size in SIZES], tmp_path, seed=SEED)
@@ -297,12 +298,10 @@ class PretendedClock(EmulatorPlatform):
     def flush_cache(self) -> None:
         self.done.append("flush")
 
-    def launch(
-        self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], *attributes: Any
-    ) -> None:
+    def launch(self, launch: Launch, arguments: Sequence[Any]) -> None:
         self.done.append("launch")
         self.inputs.append(arguments[0][: 4 * arguments[2]].view(np.int32).copy())
-        super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
+        super().launch(launch, arguments)
 
     def time(self, sample: Any, count: int) -> list[float]:
         self.timed_counts.append(count)

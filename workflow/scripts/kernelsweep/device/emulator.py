@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform
 from kernelsweep.errors import LaunchError
 from kernelsweep.reasons import Reason
-from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
+from kernelsweep.study.kernels.plan import Launch
 from kernelsweep.study.problem.array_values import ArrayValue
 from kernelsweep.study.problem.comparison import difference, error_share
 
@@ -307,29 +306,25 @@ class EmulatorPlatform(Platform):
         self._of_host.add(memory.ctypes.data)
         return memory, len(memory)
 
-    def launcher(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> Callable[[], None]:
-        return partial(self.launch, variant, grid, block, shared_bytes, arguments, attributes)
+    def launcher(self, launch: Launch, arguments: Given) -> Callable[[], None]:
+        return partial(self.launch, launch, arguments)
 
-    def launch(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> None:
-        """Launch a variant now."""
-        self.threads = self.threads or prod(block)
-        number, entry = self._entries[variant]
+    def launch(self, launch: Launch, arguments: Given) -> None:
+        """Launch now, as launcher() has it queued."""
+        self.threads = self.threads or launch.threads
+        number, entry = self._entries[launch.function]
         unit = self._units[number]
         if unit not in self._used:
             self._use(unit)
         launched, _ = self._launched.setdefault(unit, {}), unit.variables
-        launched[entry] = max(shared_bytes, launched.get(entry, 0))
+        launched[entry] = max(launch.shared_bytes, launched.get(entry, 0))
         arrays = [(array.offset, array.size) for array in unit.shared_arrays[entry] if array.size]
         unit.set_shared(arrays, unit.lines.guards)
         passed = list(map(_passed, arguments))
         unit.set_schedule(self._order)
-        together = EmulatedAttributes(attributes.cluster, attributes.cooperative, attributes.programmatic)
+        together = EmulatedAttributes(**vars(launch.attributes))
         try:
-            unit.launch(entry, grid, block, shared_bytes, passed, together)
+            unit.launch(entry, launch.grid, launch.block, launch.shared_bytes, passed, together)
         except LaunchFailed as error:
             raise LaunchError(str(error), Reason(error.kind)) from error
 

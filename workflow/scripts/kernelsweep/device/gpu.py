@@ -28,7 +28,7 @@ from kernelsweep.device.kinds import GPU
 from kernelsweep.device.monitor import Monitor
 from kernelsweep.device.platform import ELEMENTS, MOST_LAUNCHES, TEXELS, Address, Conditions, Given, Memory, Platform
 from kernelsweep.errors import ContextLost, LaunchError, UserError
-from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
+from kernelsweep.study.kernels.plan import Launch
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which device/gpus.py counts by.
 
@@ -388,10 +388,8 @@ class GpuPlatform(Platform):
         self._of_host.add(address)
         return address, size
 
-    def launcher(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> Callable[[], None]:
-        function, shared_bytes = self._with_shared(variant, shared_bytes)
+    def launcher(self, launch: Launch, arguments: Given) -> Callable[[], None]:
+        (function, shared_bytes), attributes = self._with_shared(launch), launch.attributes
         if prod(attributes.cluster) > _PORTABLE_CLUSTER:
             self._asked("cuFuncSetAttribute", function, _NON_PORTABLE_CLUSTER, 1)
         values = [ctypes.create_string_buffer(one, len(one)) for one in map(_as_bytes, arguments)]
@@ -400,7 +398,7 @@ class GpuPlatform(Platform):
         wanted += [(_CLUSTER, attributes.cluster)] if attributes.cluster else []
         wanted += [(_PROGRAMMATIC, (1,))] if attributes.programmatic else []
         given = (_LaunchAttribute * len(wanted))(*(_LaunchAttribute(number, 0, value) for number, value in wanted))
-        config = _LaunchConfig((*grid, *block, shared_bytes), None, ctypes.addressof(given), len(wanted))
+        config = _LaunchConfig((*launch.grid, *launch.block, shared_bytes), None, ctypes.addressof(given), len(wanted))
         return partial(self._launch, config, function, parameters, (values, given))
 
     def _launch(self, config: _LaunchConfig, function: ctypes.c_void_p, parameters: Any, _kept: object) -> None:
@@ -431,23 +429,24 @@ class GpuPlatform(Platform):
         weakref.finalize(queue, self._libcuda.cuGraphExecDestroy, executable).atexit = False
         return queue
 
-    def _with_shared(self, variant: str, shared_bytes: int) -> tuple[ctypes.c_void_p, int]:
-        """A variant's function, which may use its dynamic shared memory from now on, and the bytes of that."""
+    def _with_shared(self, launch: Launch) -> tuple[ctypes.c_void_p, int]:
+        """A launch's function, which may use its dynamic shared memory from now on, and the bytes of that."""
+        variant = launch.function
         # What the file that made a variant's code says of it, where one did.
-        shared_bytes = shared_bytes or self._variants[variant].get("dynamic_shared_bytes", 0)
+        shared_bytes = launch.shared_bytes or self._variants[variant].get("dynamic_shared_bytes", 0)
         if shared_bytes > self._most_shared_bytes[variant]:
             self._asked("cuFuncSetAttribute", self._functions[variant], _MAX_DYNAMIC_SHARED_BYTES, shared_bytes)
             self._most_shared_bytes[variant] = shared_bytes
         return self._functions[variant], shared_bytes
 
-    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
-        function, shared_bytes = self._with_shared(variant, shared_bytes)
+    def occupancy(self, launch: Launch) -> float | None:
+        function, shared_bytes = self._with_shared(launch)
         blocks = ctypes.c_int()
         status = self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            ctypes.byref(blocks), function, ctypes.c_int(threads), ctypes.c_size_t(shared_bytes)
+            ctypes.byref(blocks), function, ctypes.c_int(launch.threads), ctypes.c_size_t(shared_bytes)
         )
         most_threads = self._device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
-        return float(blocks.value * threads / most_threads) if status == 0 else None
+        return float(blocks.value * launch.threads / most_threads) if status == 0 else None
 
     def synchronize(self) -> None:
         try:

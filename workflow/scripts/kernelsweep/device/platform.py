@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelsweep.errors import LaunchError, MisfitError
-from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
+from kernelsweep.study.kernels.plan import Launch
 
 # A stream holds about 1,000 commands; the host waits where more are queued. While samples are timed, a GPU's stream
 # waits for the host, so that two samples with what prepares them must fit. A plan of more launches is one command, a
@@ -209,10 +209,11 @@ class Platform(Protocol):
         """
         raise LaunchError(f"the kernel has no variable {name}")
 
-    def launcher(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> Callable[[], None]:
-        """What queues a launch of a variant; NumPy scalars are passed at their own width. Raises LaunchError, as it."""
+    def launcher(self, launch: Launch, arguments: Given) -> Callable[[], None]:
+        """What queues a launch with these arguments in place of its names. Raises LaunchError, as it.
+
+        NumPy scalars are passed at their own width.
+        """
 
     def sequence(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None]:
         """What queues several launches, made by launcher(), one after another. Raises LaunchError, as each of them."""
@@ -223,11 +224,8 @@ class Platform(Protocol):
 
         return queue
 
-    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
-        """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.
-
-        threads  of a block
-        """
+    def occupancy(self, launch: Launch) -> float | None:
+        """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know."""
         return None
 
     def synchronize(self) -> None:

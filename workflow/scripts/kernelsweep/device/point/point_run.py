@@ -91,17 +91,7 @@ class PointRun:
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
         return self.platform.sequence(
-            [
-                self.platform.launcher(
-                    launch.function,
-                    launch.grid,
-                    launch.block,
-                    launch.shared_bytes,
-                    self._arguments(launch, place),
-                    launch.attributes,
-                )
-                for launch in self.plan.launches
-            ]
+            [self.platform.launcher(launch, self._arguments(launch, place)) for launch in self.plan.launches]
         )
 
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:

@@ -136,8 +136,7 @@ class Runner:
         outcome = replace(right) if right else self._check(run) if request.check else Outcome("ok")
         if outcome.status != "ok":
             return outcome
-        launch = run.plan.launches[0]
-        outcome.occupancy = self._platform.occupancy(launch.function, launch.threads, launch.shared_bytes)
+        outcome.occupancy = self._platform.occupancy(run.plan.launches[0])
         second = self._instance(run, True, is_second=True) if request.check and self._has_second_input() else None
         if self._sampling and is_timed(point):
             spent = time.perf_counter() - started - self._host_seconds

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelsweep.device.gpu import STREAMS, GpuPlatform
 from kernelsweep.device.platform import Given, Memory
-from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
+from kernelsweep.study.kernels.plan import Launch
 from kernelsweep.sweep.baselines.library_calls import load
 
 
@@ -41,13 +41,11 @@ class LibraryPlatform(GpuPlatform):
         (name,) = {variant["rival"] for variant in variants.values()}
         self._function = load(name, binary)
 
-    def launcher(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> Callable[[], None]:
-        words, given = self._variants[variant]["words"], [*map(_plain, arguments)]
+    def launcher(self, launch: Launch, arguments: Given) -> Callable[[], None]:
+        words, given = self._variants[launch.function]["words"], [*map(_plain, arguments)]
         return lambda: self._function(*words, *given, self._stream)
 
-    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
+    def occupancy(self, launch: Launch) -> float | None:
         return None
 
     def time(self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int) -> list[float]:
