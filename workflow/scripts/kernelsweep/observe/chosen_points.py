@@ -19,7 +19,7 @@ from kernelsweep.study.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.point import Point
 from kernelsweep.study.resolve import restrictions_of
-from kernelsweep.study.settings import Config, ProfiledPoint, StudySettings
+from kernelsweep.study.settings import ProfiledPoint, StudySettings
 from kernelsweep.study.spaces import ValidPoints, valid_points
 from kernelsweep.study.study import Study
 
@@ -127,7 +127,7 @@ class PicturedStep:
     point: Point
 
 
-def pictured_steps(config: Config, study: Study, counted: Mapping[str, Sequence[Point]]) -> list[PicturedStep]:
+def pictured_steps(study: Study, counted: Mapping[str, Sequence[Point]]) -> list[PicturedStep]:
     """The study's steps, or else its kernels; without those that can't run, and none where outputs are compared.
 
     counted  the points of each kernel that are counted on the emulator

@@ -71,7 +71,7 @@ def _profiling(platform: Platform, task: KernelTask) -> Callable[[Point, str], A
         if outcome.status != "ok":
             return Answer(outcome.status, outcome.message)
         try:
-            launches = runner.launch_between(point, variant, platform.start_profiler, platform.stop_profiler)
+            launches = runner.launch_between(point, platform.start_profiler, platform.stop_profiler)
         except LaunchError as error:
             return Answer("launch_failed", str(error))
         return Answer("ok", "", tuple(Launched(launch.function, launch.grid, launch.block) for launch in launches))

@@ -84,9 +84,7 @@ def _of_small_problem(project: Project, study: Study, axes: Mapping[str, Sequenc
 def accesses(project: Project, study: str) -> list[PicturedStep]:
     """The steps of a study's story that have a picture of their accesses."""
     of_study = project.studies[study]
-    return pictured_steps(
-        project.config, of_study, {kernel: counted(project, study, kernel) for kernel in of_study.kernels}
-    )
+    return pictured_steps(of_study, {kernel: counted(project, study, kernel) for kernel in of_study.kernels})
 
 
 @cache

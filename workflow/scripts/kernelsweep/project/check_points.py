@@ -60,7 +60,7 @@ def default_points(guessed: Guess) -> list[dict[str, int]]:
     return [point for point in unlike if all(value_at(side, point) for side in sides)] or unlike
 
 
-def multiples(guessed: Guess, point: Mapping[str, int], axes: Sequence[str], factor: int) -> dict[str, int]:
+def multiples(point: Mapping[str, int], axes: Sequence[str], factor: int) -> dict[str, int]:
     """The point with sizes that are multiples of a factor, and of no larger power of two; powers of two for 0."""
     larger = {
         axis: factor * (-(-point[axis] // factor) | 1) if factor else 1 << (point[axis] - 1).bit_length()

@@ -122,7 +122,7 @@ def _asked(key: Key, point: Mapping[str, int], guessed: Guess, run: Callable[[Po
     factors = sorted({*_FACTORS, *(step for _, step in steps.values() if step > 1)})
 
     def gone(axes: Sequence[str], factor: int) -> bool:
-        other = multiples(guessed, point, axes, factor)
+        other = multiples(point, axes, factor)
         outcomes = run(Point(other)) if meets(guessed, other) else None
         return bool(outcomes and outcomes.ran) and key not in (outcomes.findings if outcomes else ())
 

@@ -26,13 +26,11 @@ from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
 from kernelsweep.project.files import path
-from kernelsweep.study.axes import Axes
-from kernelsweep.study.kernel_sweep import swept_points
 from kernelsweep.study.kernels.source import included_files, read_source
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.point import AS_GIVEN, Point
 from kernelsweep.study.problem.drawn import DRAWN, EXTREMES, FEW_BITS, NAN
-from kernelsweep.study.resolve import kernel_axes, restrictions_of, valid_count
+from kernelsweep.study.resolve import kernel_axes, points_of_axes
 from kernelsweep.study.settings import CONFIG_FILE, Config, read_yaml
 from kernelsweep.study.spaces import ValidPoints
 from kernelsweep.study.study import Study, checked_study
@@ -174,7 +172,8 @@ def _secret_seed(root: Path, study: str) -> int:
 
 def _check_count(config: Config, study: Study, kernel: str, platforms: Sequence[str]) -> None:
     for platform in platforms:
-        if (count := valid_count(config, study, kernel, platform)) > config.points_per_job:
+        count = len(points_of_axes(study, kernel, kernel_axes(config, study, kernel, platform)))
+        if count > config.points_per_job:
             raise UserError(
                 f"grade runs every point, and {kernel} has {count:,} on {platform}. Choose some, such as "
                 "--config 'axes={block_size: [256]}'."
@@ -186,7 +185,7 @@ def _check_count(config: Config, study: Study, kernel: str, platforms: Sequence[
 
 def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
     """The axes by which arrays grow. Others, such as a number of bins, may have no other values than the study's."""
-    points = _valid(config, study, kernel, kernel_axes(config, study, kernel, EMULATOR)[0])
+    points = points_of_axes(study, kernel, kernel_axes(config, study, kernel, EMULATOR)[:1])
     found = []
     for axis in study.problem.size_axes if len(points) else ():
         point = max(points, key=study.problem.size)
@@ -199,16 +198,12 @@ def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
     return found
 
 
-def _valid(config: Config, study: Study, kernel: str, axes: Axes) -> ValidPoints:
-    return swept_points([axes], 1, restrictions_of(study, kernel), study.settings.tied)
-
-
 def _drawn(
     config: Config, study: Study, kernel: str, platform: str, sizes: Sequence[str], chance: random.Random
 ) -> Iterator[Point]:
     """Points of other sizes, and points of each kind of extreme numbers."""
     axes = kernel_axes(config, study, kernel, platform)[0]
-    tied, there = study.settings.tied, _valid(config, study, kernel, axes)
+    tied, there = study.settings.tied, points_of_axes(study, kernel, [axes])
     groups = [group for group in tied if {*group} & {*sizes}]
     groups += [[axis] for axis in sizes if not any(axis in group for group in tied)]
     known = {tuple(point[axis] for axis in sizes) for point in there}
@@ -223,7 +218,7 @@ def _drawn(
         ]
         others |= {axis: list(values) for axis, values in zip(group, zip(*made, strict=True), strict=True)}
     found: dict[tuple[Any, ...], Point] = {}
-    ragged = _some(_valid(config, study, kernel, others), chance)
+    ragged = _some(points_of_axes(study, kernel, [others]), chance)
     for point in sorted(ragged, key=lambda point: -sum(point[axis] % 2 for axis in sizes)):
         size = tuple(point[axis] for axis in sizes)
         if size not in known and len(found) < _OTHER_SIZES:

@@ -490,7 +490,6 @@ def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[s
         name, is_type = words[-1], words[0] in ("typename", "class")
         value = given[place] if place < len(given) else default.strip()
         if of_function := host.function_type(kind):
-            name = of_function[0]
             own = head.function.rpartition("::")[0]
             name, value = of_function[0], _function_of(value, *of_function[1:], found, host, own)
         elif is_type:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from kernelsweep.base.cxx import split_list
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.study.expressions import FUNCTIONS
-from kernelsweep.study.problem.problem import CXX_TYPES
+from kernelsweep.study.problem.problem import CXX_TYPES, ITEM_SIZES
 from kernelsweep.study.problem.user_module import GIVEN
 
 _NUMPY = {
@@ -344,7 +344,7 @@ class HostCode:
             element = element_of(self.types.get(arguments[0].strip(), arguments[0]), self)
             if not element:
                 raise Unknown
-            return str(_bytes(element[0]) * element[1])
+            return str(ITEM_SIZES[element[0]] * element[1])
         found = re.search(rf"#\s*define\s+{name}\(([^)]*)\)\s*(\S[^\n]*)", self.text) or re.search(
             rf"\b{name}\s*\(([^()]*)\)\s*\{{\s*return\s+([^;]+);", self.text
         )
@@ -484,10 +484,6 @@ def is_enumeration(kind: str, host: HostCode) -> bool:
         rf"\benum\b(?:\s+class|\s+struct)?\s+{name}\b[^;{{}}]*\{{|\btypedef\s+enum\b[^{{;]*\{{[^{{}}]*\}}\s*{name}\s*;"
     )
     return bool(WORD.fullmatch(name)) and bool(re.search(form, host.text))
-
-
-def _bytes(dtype: str) -> int:
-    return 1 if dtype == "bool" else 2 if dtype == "bfloat16" else int(re.findall(r"\d+", dtype)[0]) // 8
 
 
 def _closing(text: str, opening: int) -> int:

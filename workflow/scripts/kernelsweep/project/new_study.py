@@ -69,7 +69,7 @@ def check_name(name: str) -> None:
     """Raise UserError for a name that a new study can't have."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         raise UserError(f"{name!r} can't be a study's name. It has lower-case letters, digits and _.")
-    check_study_names([name], Path.cwd())
+    check_study_names([name])
 
 
 def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:

@@ -119,7 +119,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
             f"`kernelsweep new NAME` starts one, and {HOME / 'docs/your-kernel.md'} explains it."
         )
     checked = load_config(config, root)
-    check_study_names(names, root)
+    check_study_names(names)
     studies, mistakes = {}, {}
     for name in names:
         try:
@@ -178,7 +178,7 @@ def check_folder(folder: Path) -> None:
             raise UserError(f"{folder}: the path has {character!r}, which a tool would misread. Move or rename it.")
 
 
-def check_study_names(names: Collection[str], root: Path) -> None:
+def check_study_names(names: Collection[str]) -> None:
     """Raise UserError for a study that can't be a target, because of its name or because a rule has it."""
     rules = [HOME / "Snakefile", *sorted((HOME / "workflow/rules").glob("*.smk"))]
     taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}

@@ -102,17 +102,12 @@ def listed_points(config: Config, study: Study, kernel: str, platform: str) -> V
     Of a study with a search, these are points_of_search().
     Grids that are counted in multiprocessors are those of a device with one.
     """
-    found = _valid(config, study, kernel, platform)
+    found = points_of_axes(study, kernel, kernel_axes(config, study, kernel, platform))
     return points_of_search(found, study.problem, platform) if study.settings.search else found
 
 
-def valid_count(config: Config, study: Study, kernel: str, platform: str) -> int:
-    """The number of points of a kernel that meet every restriction, whether they are run or not."""
-    return len(_valid(config, study, kernel, platform))
-
-
-def _valid(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
-    axes = kernel_axes(config, study, kernel, platform)
+def points_of_axes(study: Study, kernel: str, axes: Sequence[Axes]) -> ValidPoints:
+    """A kernel's points on these axes that meet every restriction, whether they are run or not."""
     return swept_points(axes, 1, restrictions_of(study, kernel), study.settings.tied)
 
 

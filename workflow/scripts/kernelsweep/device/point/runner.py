@@ -184,9 +184,7 @@ class Runner:
             self._platform.time(last.samples, last.again)
         return check_last_samples(run, inputs, self._depth_of(run), last.samples.places)
 
-    def launch_between(
-        self, point: Point, variant: str, start: Callable[[], None], stop: Callable[[], None]
-    ) -> tuple[Launch, ...]:
+    def launch_between(self, point: Point, start: Callable[[], None], stop: Callable[[], None]) -> tuple[Launch, ...]:
         """Launch the plan of the point that run() found right last, with nothing but its launches between the calls.
 
         Returns those launches. Raises as run() does, and LaunchError.
