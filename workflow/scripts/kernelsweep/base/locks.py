@@ -48,6 +48,11 @@ def lock_first(
         time.sleep(_POLL_SECONDS)
 
 
+def open_or_make(path: Path) -> int:
+    """Open a file to lock, which is made where it is not there."""
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+
+
 def lock_now(path: Path, opened: Callable[[Path], int], shared: bool = False) -> int | None:
     """A file's descriptor, whose closing unlocks it; None if it can't be locked now.
 
@@ -77,7 +82,7 @@ def clear_locks_of_killed_run(folder: Path) -> bool:
     locks = folder / "locks"
     try:
         folder.mkdir(exist_ok=True)
-        file = os.open(folder / "kernelsweep.run", os.O_RDWR | os.O_CREAT, 0o666)
+        file = open_or_make(folder / "kernelsweep.run")
         _LOCKS_OF_THIS_RUN.append(file)
         stale: list[Path] = []
         with suppress(BlockingIOError):  # Another run is active.
@@ -99,22 +104,17 @@ def hold_results(folder: Path) -> None:
 
     Raises UserError where another run holds it. A file system without such locks holds nothing.
     """
-    impatient = time.monotonic() + NOTICE_SECONDS  # Processes of a killed run may live on for a moment.
+
+    def refuse() -> None:
+        holder = (folder / ".run").read_bytes()[:1000].decode(errors="replace")
+        raise UserError(
+            f"{folder.resolve()} is in use by another run: {holder}. One run at a time writes to a folder of results. "
+            "Wait for its end; a checkout whose results are a link can have a folder of its own."
+        )
+
     here = f"process {os.getpid()} on {host.node()}, in {Path.cwd()}"
     with suppress(OSError):
-        file = os.open(folder / ".run", os.O_RDWR | os.O_CREAT, 0o666)
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(_POLL_SECONDS)
-            if time.monotonic() > impatient:
-                holder = os.pread(file, 1000, 0).decode(errors="replace")
-                os.close(file)
-                raise UserError(
-                    f"{folder.resolve()} is in use by another run: {holder}. One run at a time writes to a folder of "
-                    "results. Wait for its end; a checkout whose results are a link can have a folder of its own."
-                )
+        # It waits a moment, for which processes of a killed run may live on.
+        _, file = lock_first([folder / ".run"], open_or_make, refuse)
         _LOCKS_OF_THIS_RUN.append(file)
         os.truncate(file, os.pwrite(file, here.encode(), 0))

@@ -16,7 +16,7 @@ from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
-from kernelsweep.base.locks import lock_first
+from kernelsweep.base.locks import lock_first, open_or_make
 from kernelsweep.base.logs import in_minutes
 from kernelsweep.base.running import THREAD_VARIABLES, end_with_parent, environment, in_child
 from kernelsweep.base.sandbox import memory_bytes
@@ -282,7 +282,7 @@ def _main() -> None:
     def waiting() -> None:
         answer(f"waiting for references of {problem.name}, which another process computes")
 
-    _, held = lock_first([lock], lambda path: os.open(path, os.O_RDWR | os.O_CREAT, 0o666), waiting)
+    _, held = lock_first([lock], open_or_make, waiting)
     try:
         for data in _computed(task, *others):
             answer(data)
