@@ -20,7 +20,7 @@ from kernelsweep.base.locks import lock_first, open_or_make
 from kernelsweep.base.logs import in_minutes
 from kernelsweep.base.running import THREAD_VARIABLES, end_with_parent, environment, in_child
 from kernelsweep.base.sandbox import memory_bytes
-from kernelsweep.device.point.instances import Instances, has_second_input, input_bytes, second_seed
+from kernelsweep.device.point.instances import Instances, has_second_input, input_bytes
 from kernelsweep.device.request import MOST_HOST_SECONDS
 from kernelsweep.device.task import KernelTask
 from kernelsweep.errors import StudyError, UserError
@@ -254,9 +254,8 @@ def _compute(wanted: _Wanted) -> None:
 
 
 def _leave(task: KernelTask, wanted: _Wanted, memory: _MemoryBudget) -> None:
-    problem, seed = problem_of(task.problem), task.protocol.seed
     point, is_second = wanted
-    instance = problem.instance(task.kernel, point, second_seed(seed) if is_second else seed)
+    instance = Instances(task).at(point, is_second)
     if is_second and not has_second_input(input_bytes(instance)):
         return
     size = sum(array.size * array.dtype.itemsize for array in instance.arrays().values())
