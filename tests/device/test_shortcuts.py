@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,13 +27,10 @@ class Clocked(Timed):
         return False
 
 
-def timed(
-    kernel: KernelSource, points: list[Point], folder: Path, platform: type[Timed] = Clocked, repeated_runs: int = 2
-) -> list[Outcome]:
+def timed(kernel: KernelSource, points: list[Point], folder: Path, platform: type[Timed] = Clocked) -> list[Outcome]:
     """The outcomes of a kernel's points, one after another in one process."""
     task, report = built(kernel, points, folder, second_input=True)
     assert report["status"] == "ok", report["message"]
-    task = replace(task, protocol=replace(task.protocol, repeated_runs=repeated_runs))
     on_clock = Runner(platform(), task)
     return [on_clock.run(VisitRequest(one, instantiation(kernel, one))) for one in points]
 

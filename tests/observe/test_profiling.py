@@ -185,11 +185,11 @@ def faultless(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return ready(planted_kernel(folder), POINTS, folder)
 
 
-def profiled(kernel: Built, folder: Path, asked: list[Point] = POINTS) -> tuple[Profile, list[tuple[Point, Row]]]:
+def profiled(kernel: Built, folder: Path) -> tuple[Profile, list[tuple[Point, Row]]]:
     """A kernel's points, profiled for a few metrics."""
     source, task = kernel
     metrics = [SHIPPED[name] for name in ("duration", "branch", "memory_barrier_stall")]
-    requests = [(each, instantiation(source, each)) for each in asked]
+    requests = [(each, instantiation(source, each)) for each in POINTS]
     found = find_tool("ncu")
     assert found is not None
     task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))

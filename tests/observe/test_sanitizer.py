@@ -203,16 +203,14 @@ def test_points_are_of_the_smallest_arrays_with_the_corners_of_launches(tmp_path
 # Runs, on the emulator
 
 
-def planted_run(
-    folder: Path, fault: str = "", tool: str = "memcheck", seconds: float = 60
-) -> tuple[Observed, Log, str]:
+def planted_run(folder: Path, fault: str = "", tool: str = "memcheck") -> tuple[Observed, Log, str]:
     """A planted kernel's points under whatever compute-sanitizer is found; with the status and reason in one text."""
     kernel = planted_kernel(folder, fault)
     asked = [point(1), point(100), point(65)]
     task, _ = built(kernel, asked, folder)
     task = replace(task, protocol=replace(task.protocol, sampling=None, repeated_runs=1))
     raw = folder / "raw.txt"
-    requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], seconds)
+    requests = Requests(task, [(p, instantiation(kernel, p)) for p in asked], 60)
     run = run_points(find(), tool, requests, raw)
     log = parse_log(raw.read_text())
     return run, log, ": ".join(run_status(run, log, asked, False))

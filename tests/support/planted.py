@@ -163,14 +163,13 @@ def measured(
     report: dict[str, Any],
     journal: Path,
     progress: Progress = lambda *_: None,
-    workers_of: Callable[..., Workers] = Workers,
     tell: Callable[[str], None] = lambda _: None,
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point."""
     with Journal(journal) as opened:
         visits = find_visits(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
         sweep = FullSweep(visits)
-        with workers_of(task, visits.numbers) as workers, Bench(task, Front(opened), workers, tell=tell) as bench:
+        with Workers(task, visits.numbers) as workers, Bench(task, Front(opened), workers, tell=tell) as bench:
             loop.run(sweep, bench, lambda visit, outcome: progress(sweep.done, sweep.total, visit.point, outcome))
         return visits.results()
 
@@ -180,7 +179,7 @@ NO_LENGTH_3 = 'static_assert(LENGTH != 3, "no such length");'
 
 
 def measured_while_built(
-    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator"
+    kernel: KernelSource, points: Sequence[Point], folder: Path
 ) -> tuple[dict[Point, Outcome], list[Point]]:
     """The outcomes, and the points that were run for them.
 
@@ -198,8 +197,8 @@ def measured_while_built(
     protocol = Protocol(QUICK, repeated_runs=2, seed=1)
     ran: list[Point] = []
     unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
-    task = unbuilt.task(kind_of(target).implementation, protocol)
-    builder = Builder(source_of(kernel.path), target, UnitStore(folder / "units"), workers=2)
+    task = unbuilt.task(kind_of("emulator").implementation, protocol)
+    builder = Builder(source_of(kernel.path), "emulator", UnitStore(folder / "units"), workers=2)
     builder.offer(units(kernel, points))
     with Journal(folder / "built.jsonl") as journal, builder:
         visits = find_visits(task, planned, {}, journal, DEVICE, builder)

@@ -193,12 +193,10 @@ def metrics(study: MadeSettings, name: str, measurements: pandas.DataFrame, devi
     return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), plain)
 
 
-def study_data(
-    study: MadeSettings, rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
-) -> StudyData:
+def study_data(study: MadeSettings, rows: pandas.DataFrame, device: Mapping[str, Any]) -> StudyData:
     """A study with made-up rows."""
     published = read_published(study.published, ROOT / PUBLISHED)
-    return StudyData(study, rows, device, published, of or Metrics())
+    return StudyData(study, rows, device, published, Metrics())
 
 
 def row_counts(rows: Sequence[Mapping[str, str]]) -> RowCounts:

@@ -118,7 +118,6 @@ def sweep_points(
     outcomes: Mapping[Point, Outcome],
     journal: Journal,
     device: Mapping[str, Any],
-    show: Callable[[Visit, Outcome], None] = lambda *_: None,
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point of a task that has a binary, on a device that is the caller's.
 
@@ -130,5 +129,5 @@ def sweep_points(
     visits = find_visits(task, planned, outcomes, journal, device)
     if not visits.is_done:
         with Workers(task, visits.numbers) as workers, Bench(task, Front(journal), workers) as bench:
-            run(FullSweep(visits), bench, show)
+            run(FullSweep(visits), bench)
     return visits.results()
