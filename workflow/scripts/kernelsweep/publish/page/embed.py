@@ -83,7 +83,7 @@ def drawing(path: Path, name: str) -> str:
     text = path.read_text(encoding="utf-8")
     text = _SPARE.sub("", re.sub("[ \n]+", " ", text[text.index("<svg") :].strip())).replace("xlink:href", "href")
     text = _TAG.sub(lambda tag: _DECIMALS.sub("", tag[0]), text)
-    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r" ?([MLHVCQz]) ?", r"\1", path[0]), text)
+    text = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shorter(path[1])}"', text)
     text = re.sub(r'style="[^"]*"', lambda style: style[0].replace(": ", ":").replace("; ", ";"), text)
     used = {*re.findall(r'(?:\bhref="#|url\(#)([^")]+)', text)}
     text = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", text)
@@ -94,6 +94,24 @@ def drawing(path: Path, name: str) -> str:
         r'(\bid="|\bhref="#|url\(#)([^")]+)', lambda at: f"{at[1]}{f'{prefix}-' * (at[2] in own)}{at[2]}", text
     )
     return re.sub(r"<text\b[^>]*>|#[0-9a-f]{6}\b", _on_page, text)
+
+
+def _shorter(path: str) -> str:
+    """A path, with the steps of straight lines rather than their ends. Numbers have two decimals at most."""
+    if re.search("[^MLz0-9. -]", path):
+        return re.sub(r" ?([A-Za-z]) ", r"\1", path).strip()
+    parts, at = [], (0, 0)
+    for letter, *ends in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
+        to = at if letter == "z" else (round(100 * float(ends[0])), round(100 * float(ends[1])))
+        across, down = (_hundredths(end - start) for end, start in zip(to, at, strict=True))
+        line = f"h{across}" if down == "0" else f"v{down}" if across == "0" else f"l{across} {down}"
+        parts.append({"z": "z", "M": f"M{_hundredths(to[0])} {_hundredths(to[1])}"}.get(letter, line))
+        at = to
+    return "".join(parts).replace(" -", "-")
+
+
+def _hundredths(number: int) -> str:
+    return f"{number / 100:g}"
 
 
 def with_classes(page: str) -> str:
