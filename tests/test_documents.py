@@ -77,10 +77,12 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path, monkeypatch: 
     assert {("n=1 block=32", "1"), ("n=1000 block=32", "2"), ("n=5000 block=32", "3")} < launched
 
 
-def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:
-    readme, ci = (root / "README.md").read_text(), (root / ".ci/run").read_text()
-    for command in ("pip install uv && uv run snakemake --cores 1 all", "uv run --group test pytest"):
-        assert f"    {command}\n" in readme and f"'{command}'" in ci
+def test_the_documents_commands_are_the_ones_that_ci_runs(root: Path) -> None:
+    ci = (root / ".ci/run").read_text()
+    first = "pip install uv && uv run snakemake --cores 1 all"
+    assert f"    {first}\n" in (root / "README.md").read_text() and f"'{first}'" in ci
+    tests = "uv run --group test pytest"
+    assert f"`{tests}`" in (root / "CONTRIBUTING.md").read_text() and f"'{tests}'" in ci
 
 
 def test_documents_link_to_files_and_headings_that_exist(root: Path) -> None:
