@@ -247,7 +247,7 @@ def _heading(kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPo
 def _verdict_on(group: Group, margin: float, where_compared: str) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
-    Points follow whose verdict is not their size's: "; also slower: 4 points at sizes that are not".
+    Points follow whose verdict is not their size's: "; slower at 4 points of other sizes".
     """
     compared, whole, sizes = group.points, group.whole, group.sizes
     called = {name: [size for size, at_size in sizes.items() if at_size.verdict == name] for name in VERDICTS}
@@ -262,7 +262,7 @@ def _verdict_on(group: Group, margin: float, where_compared: str) -> str:
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [
-        f"; also {name}: {others[name]} point{'s' * (others[name] > 1)} at sizes that are not"
+        f"; {name} at {others[name]} point{'s' * (others[name] > 1)} of other sizes"
         for name in (SLOWER, FASTER)
         if others[name]
     ]
