@@ -38,11 +38,11 @@ YOUR_COMMAND = "kernelsweep "
 
 
 def test_a_repository_of_ones_own_works_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """docs/your-kernel.md, the README's nine lines, and a new study."""
+    """docs/your-kernel.md and docs/study-files.md, the README's nine lines, and a new study."""
     own = tmp_path / "own"
     shutil.copytree(ROOT / "examples/own-repository", own, ignore=shutil.ignore_patterns("results", ".snakemake"))
     edit(own / "Snakefile", "../../Snakefile", str(ROOT / "Snakefile"))
-    page = (ROOT / "docs/your-kernel.md").read_text()
+    page = "".join((ROOT / f"docs/{name}.md").read_text() for name in ("your-kernel", "study-files"))
     (nine_lines,) = re.findall(r"```yaml\n(title: .*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert nine_lines.count("\n") == 9
     written = [*SAVED.findall(page), ("config/studies/nine.yaml", nine_lines)]
@@ -53,7 +53,10 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path, monkeypatch: 
     published.write_text(PUBLISHED)
     monkeypatch.chdir(own)
     start_study(["scaled"])
+    assert (own / ".gitignore").read_text() == "/results/\n/.snakemake/\n"
+    (own / ".gitignore").write_text("/mine/\n")
     start_study(["taken", str(published)])
+    assert (own / ".gitignore").read_text() == "/mine/\n"
     with pytest.raises(UserError, match=r"problem\.py has no __global__ at all"):
         start_study(["other", "kernels/scaled/problem.py"])
     start = [sys.executable, "-m", "kernelsweep.project.command", "new", "scaled"]

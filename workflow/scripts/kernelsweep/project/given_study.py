@@ -53,7 +53,7 @@ class Study:
     axes         values by axis: sizes, and parameters of the kernel. All combinations are points
     cases        points one by one, each its values by axis, in place of axes
     launches     a list as in a study's file, or a function; by default the file's own
-    inputs, outputs, scratch, reference, error_bound, work  as in a problem.py (docs/your-kernel.md): functions, or what
+    inputs, outputs, scratch, reference, error_bound, work  as in a problem.py (docs/study-files.md): functions, or what
                  they would return. Without inputs, they are guessed from the signature; without outputs, they are what
                  reference returns; without reference, results are not judged
     macros, options, constants, variables, restrictions  as in a study's file

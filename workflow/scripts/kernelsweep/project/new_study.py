@@ -30,6 +30,7 @@ from kernelsweep.project.project import check_study_names
 
 _TEMPLATES = HOME / "examples/new-study"
 _FILES = ("study.yaml", "kernel.cu", "problem.py")
+_IGNORED = "/results/\n/.snakemake/\n"
 _LARGE = {1: "[2^20, 2^24]", 2: "[1024, 4096]"}
 _BLOCKS = "[64, 128, 256]"
 
@@ -41,7 +42,7 @@ def reference({read}):
 
 
 def start_study(arguments: Sequence[str]) -> str:
-    """Write a study's three files into the working directory; sentences that say so.
+    """Write a study's three files into the working directory, and a .gitignore if it has none; sentences that say so.
 
     arguments  the study's name, and perhaps the file of a kernel, which the study's kernel then includes
 
@@ -61,6 +62,8 @@ def start_study(arguments: Sequence[str]) -> str:
         kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
     file_of_study = Path(f"config/studies/{name}.yaml")
     written = {file_of_study: study, folder / f"{name}.cu": kernel, folder / "problem.py": problem}
+    if not os.path.lexists(".gitignore"):
+        written[Path(".gitignore")] = _IGNORED
     write_texts(written, are_new=True)
     return f"Written: {', '.join(map(str, written))}.{told}\n{first}Run it: kernelsweep {name}"
 
@@ -187,7 +190,7 @@ def _problem_text(chosen: Guess, holds: Mapping[str, Holds]) -> str:
     if len(guessed) < len(holds):
         rest = f"Those of {', '.join(guessed)}, and all values," if guessed else "All values"
         told = f"Shapes are what it accesses on the emulator. {rest}"
-    head = f'"""What {chosen.name} computes.\n\n{told} are guesses. See docs/your-kernel.md.\n"""'
+    head = f'"""What {chosen.name} computes.\n\n{told} are guesses. See docs/study-files.md.\n"""'
     unread = {one.name for one in chosen.arrays if one.written and not holds[one.name].updated}
     results = " and ".join(one.name for one in chosen.arrays if one.written)
     reference = _REFERENCE.format(

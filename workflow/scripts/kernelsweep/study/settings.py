@@ -475,7 +475,7 @@ class KernelSettings(AxesLayer):
     """The study whose folder in kernels/ holds the file; null for this one."""
     build: FileName | None = None
     """The Python file in the kernel's folder, in place of a .cu file, whose function `build` makes the machine code of
-    each configuration for a GPU; docs/your-kernel.md."""
+    each configuration for a GPU; docs/study-files.md."""
     macros: Annotated[Items[str | Table[str, str | Number | bool]], Field(examples=["[tile_size, {WIDTH: n}]"])] = []
     """Axes that the kernel reads as macros of their name, or macros with expressions over the axes as their values."""
     options: Items[
@@ -716,7 +716,7 @@ class StudyFile(_Study):
     """config/studies/<study>.yaml, one study."""
 
     problem: FilePath
-    """The Python file that says what the kernels compute; docs/your-kernel.md."""
+    """The Python file that says what the kernels compute; docs/study-files.md."""
 
     @model_validator(mode="after")
     def _once(self) -> Self:
