@@ -90,7 +90,11 @@ with logged(snakemake):
     errors = incomplete_run(counted, planned)
     needs = NEEDS_COUNTERS if metric_files else NEEDS_COUNTS
     kinds = [
-        (one.study, needs if verdict == UNMEASURED and one.quantity not in (SPEEDUP, OUTPUT) else verdict_kind(verdict))
+        (
+            one.study,
+            needs if verdict == UNMEASURED and one.quantity not in (SPEEDUP, OUTPUT) else verdict_kind(verdict),
+            one.quantity == OUTPUT,
+        )
         for one, verdict in ((each.claim, each.verdict) for each in judged)
     ]
     own = {name: device["by_study"].get(name, {}) for name in studies}

@@ -62,7 +62,8 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_AS_IS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "provenance", "kind", "once")
+_AS_IS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses")
+_AS_IS += ("claims", "outputs", "provenance", "kind", "once")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class StudyAnswer:
     edited      its kernels that were edited after they were recorded
     flagged     its kernels in which a check had found a mistake when they were recorded
     claims      the number of claims on it with each kind of verdict
+    outputs     of these, how many are published outputs
     lacking     its kernels of which there is no point, as where a recording is older
     provenance  where its numbers come from
     once        whether one visit is behind each of its times
@@ -98,6 +100,7 @@ class StudyAnswer:
     kind: str = ""
     once: bool = False
     flagged: Sequence[str] = ()
+    outputs: int = 0
 
     @property
     def mistaken(self) -> int:
@@ -111,7 +114,7 @@ def answers(
     counted: RowCounts,
     proofs: Proofs,
     edited: Sequence[str] = (),
-    claims: Iterable[tuple[str, str]] = (),
+    claims: Iterable[tuple[str, str, bool]] = (),
     provenances: Mapping[str, str] | None = None,
     flagged: Mapping[str, Sequence[str]] | None = None,
 ) -> list[StudyAnswer]:
@@ -121,7 +124,7 @@ def answers(
     uses     those of best.json
     proofs   of the kernels; none for a recording
     edited   the kernels that were edited after they were recorded, as `study/kernel`
-    claims   the study of each claim, with the kind of its verdict
+    claims   the study of each claim, with the kind of its verdict, and whether it is a published output
 
     provenances  where each study's numbers come from
     flagged      each study's kernels that results.PROOF_FAILED flags
@@ -138,7 +141,8 @@ def answers(
             uses=use_rows(of_reference(uses, name, study), study),
             proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
-            claims=Counter(kind for of, kind in claims if of == name),
+            claims=Counter(kind for of, kind, _ in claims if of == name),
+            outputs=sum(is_output for of, _, is_output in claims if of == name),
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
             provenance=(provenances or {}).get(name, ""),
             once=counted.is_visited_once(name),

@@ -190,6 +190,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "failed": outcome.failed,
         "fault": outcome.fault,
         "claims": outcome.claims,
+        "outputs": outcome.outputs,
         "kind": outcome.kind,
         "answer": outcome.answer,
         "device": outcome.device,

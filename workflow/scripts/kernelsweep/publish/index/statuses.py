@@ -33,6 +33,7 @@ class StudyOutcome:
                 size, from the first of the "sizes" to the last, and that of all "kernels"; empty without times
     failed      a sentence for each kernel with failed points
     claims      the number of claims on it with each kind of verdict
+    outputs     of these, how many are published outputs
     excused     its points with another result, which undefined behaviour explains
     provenance  where its numbers come from
     device      what it was measured on, as a title
@@ -50,6 +51,7 @@ class StudyOutcome:
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
     failed: Sequence[str] = field(default=(), compare=False)
     claims: Mapping[str, int] = field(default_factory=dict, compare=False)
+    outputs: int = field(default=0, compare=False)
     excused: int = field(default=0, compare=False)
     provenance: str = field(default="", compare=False)
     device: str = field(default="", compare=False)

@@ -12,7 +12,7 @@ from zlib import crc32
 from kernelsweep.publish.drawing.figure_formats import narrow_name
 from kernelsweep.publish.drawing.palette import shapes_on_page, texts_on_page
 
-_SUFFIXES = (".svg", ".png", ".pdf")
+_SUFFIXES = (".svg", ".png", ".pdf", ".tex")
 # A printed page is 1.4 times as high as wide; words stand above and below a picture.
 _TALL = 0.6
 

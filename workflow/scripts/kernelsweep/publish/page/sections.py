@@ -49,6 +49,8 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     table = html(folder / "table.md", f"study-{name}", study["title"], base)
     numbers = "What is published" if study["compares"] == "outputs" else "All numbers of the study"
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
+    has_times = study["compares"] == "times"
+    for_papers = [file for name in ("best.tex", "counters.tex") if has_times and (file := folder / name).is_file()]
     return Section(
         name=name,
         title=study["title"],
@@ -58,7 +60,8 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
         parts={why: steps, numbers: table},
         figures=figures,
         files={
-            "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
+            "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")]
+            + [link(file, base, file.name) for file in for_papers],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,
         },
