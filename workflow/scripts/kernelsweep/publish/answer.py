@@ -62,8 +62,7 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_AS_IS = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses")
-_AS_IS += ("claims", "outputs", "provenance", "kind", "once")
+_AS_IS = "right run excused skipped mistaken edited uses claims outputs provenance kind once".split()
 
 
 @dataclass(frozen=True)
