@@ -62,7 +62,8 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_AS_IS = "right run excused skipped mistaken edited uses claims outputs provenance kind once".split()
+_AS_IS: tuple[str, ...] = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "outputs")
+_AS_IS += ("provenance", "kind", "once")
 
 
 @dataclass(frozen=True)
