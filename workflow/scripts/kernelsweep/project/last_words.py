@@ -349,7 +349,7 @@ class LastWords(logging.Filter):
             self._draw(_joined(f"▕{bar}▏ {' · '.join(parts)}", doing, " · ", get_terminal_size().columns - 1))
             return
         (longest, since, _), *shorter = sorted(running, key=lambda job: job[1])
-        if not left and self._done:
+        if not left and self._done and now - since >= 1:
             longest += f" for {in_minutes(now - since)}"
         # The newest, which may do what none did before.
         names = [name for name, *_ in reversed(shorter)]
