@@ -159,7 +159,7 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         (visited,) = answers({"unrolling": UNROLLING}, [large], row_counts([row | {"visit_spread": spread}]), {})
         assert ("ties too few. Set" in " ".join(answer_text([visited], "", {}).split())) == (not spread)
     # Pins: a kernel whose check had failed when it was recorded had no row, and claims on counters were left out.
-    lacking = {"flagged": {"unrolling": ["mark"]}, "claims": [("unrolling", NEEDS_COUNTS)] * 2}
+    lacking = {"flagged": {"unrolling": ["mark"]}, "claims": [("unrolling", NEEDS_COUNTS, False)] * 2}
     (flagged,) = answers({"unrolling": UNROLLING}, [], RowCounts(), {}, **lacking)
     text = " ".join(answer_text([flagged], "", {}).split())
     assert "no time of unrolling/mark counts: a check had found a mistake" in text and "claims: 2 need counters" in text
