@@ -32,11 +32,11 @@ with logged(snakemake):
         if plan.journals:
             records = read_records(journals_of(Path(plan.journals[name])))
             add_ratios(verdicts[-1], rows[name], records, plan.sizes, plan.margin)
-    summary, text = report(verdicts, plan.of_study, plan.against, plan.margin)
+    summary, table, text = report(verdicts, plan.of_study, plan.against, plan.margin)
     summary["sandbox"] = described()
     write_json(snakemake.output.verdict, summary)
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
-    of = f"Study: {plan.of_study}. Each candidate has the launches of its kernel {plan.against}."
+    of = f"Study: {plan.of_study}. Each candidate is launched as the study's kernel {plan.against}."
     content = {
         "index": link(Path(plan.index), page.parent),
         "sides": f"<p>{escape(of)}</p>",
@@ -47,6 +47,7 @@ with logged(snakemake):
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, Path(), page.parent),
         "in_words": [],
+        "table": table,
     }
     page.write_text(comparison_page(summary["verdict"], summary, {}, **content), encoding="utf-8")
     grade_answer(summary, snakemake.output.page).write(snakemake.output.answer)

@@ -238,8 +238,11 @@ def build_of_job(
     for variant, failure in report["failed"].items():
         print(f"{variant}:\n{failure['message']}")
     if terminal and (report["status"] != "ok" or report["failed"]):
-        count = len(report["failed"])
-        notifier(terminal, str(kernel))(f"{count} variants do not compile" if count else "does not compile")
+        count, failures = len(report["failed"]), [*report["failed"].values()] or [report]
+        place, words = str(kernel), f"{count} variants do not compile" if count else "does not compile"
+        if all(failure["reason"] == Reason.NOT_SUPPLIED for failure in failures):  # nvcc may compile it.
+            place, _, words = failures[0]["message"].partition(". ")[0].rpartition(": ")
+        notifier(terminal, place or str(kernel))(words)
     return report
 
 

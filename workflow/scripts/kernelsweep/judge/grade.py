@@ -19,7 +19,7 @@ from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.data.proofs import KernelProof, message_at
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.words import OUT_OF_BOUNDS, fault, list_texts, where_text
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, read_parameters, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
@@ -76,10 +76,10 @@ class Verdict:
 
     @property
     def in_words(self) -> str:
-        """The verdict in a line: "racy: wrong (right at 13 of 52 points); race at racy.cu:34."."""
+        """The verdict in a line: "racy: wrong (results right at 13 of 52 points); race at racy.cu:34."."""
         head = f"{self.candidate}: {self.word}"
         if self.findings and self.points["run"]:
-            head += " (right at {right} of {run} points)".format(**self.points)
+            head += " (results right at {right} of {run} points)".format(**self.points)
         words = [f"{head}; {self.why}." if self.why else f"{head}."]
         if self.ratio:
             verdicts = Counter(size["verdict"] for size in self.timed)
@@ -176,14 +176,14 @@ def judged(
         if row["status"] != "skipped" and _point(row) in wrong:
             candidate.points["not_judged"] += 1
             candidate.not_judged.append(_point(row))
-        elif _has_run(candidate, row):
+        elif _has_run(candidate, row, rows):
             candidate.points["run"] += 1
             candidate.points["drawn"] += is_drawn(row)
-            candidate.points["right"] += row["status"] == "ok"
+            candidate.points["right"] += row["status"] == "ok" or fault(row)[0] == OUT_OF_BOUNDS
     if "clock" in in_source:
         candidate.find("clock", in_source["clock"])
     candidate.not_proven = candidate.not_proven or in_source.get("assembly", "")
-    _add_proof(candidate, proof, other)
+    _add_proof(candidate, proof, other, {_point(row): where_text(row, rows) for row in rows})
     # What no run reads before it writes it, as the emulator sees, is no state.
     for row in rows if not candidate.proven else ():
         if "leaves_state" in row["flags"].split():
@@ -197,8 +197,8 @@ def judged(
     return candidate
 
 
-def _has_run(candidate: Verdict, row: Row) -> bool:
-    """Whether the candidate was run at a row's point, as far as it compiles. Adds what was found there."""
+def _has_run(candidate: Verdict, row: Row, rows: Sequence[Row]) -> bool:
+    """Whether the candidate was run at the point of one of its rows, as far as it compiles. Adds what was found."""
     status, message, flags = row["status"], row["message"], row["flags"].split()
     if row["reason"] in (Reason.STUDY_MISTAKE, Reason.HIDDEN_WORDS):
         candidate.find("source", message)
@@ -211,21 +211,26 @@ def _has_run(candidate: Verdict, row: Row) -> bool:
         candidate.find("build", message)
         return False
     elif status not in ("ok", "skipped"):
-        words = "" if status == "wrong_result" else f"{status.replace('_', ' ')}: "
-        candidate.find("result", f"{words}{message}; at {_point(row)}")
+        what, first = fault(row)
+        is_outside, is_wrong = what == OUT_OF_BOUNDS, status == "wrong_result"
+        told = first if is_outside else message if is_wrong else f"{what}: {message}"
+        candidate.find("bounds" if is_outside else "result", f"{told}; at {where_text(row, rows)}")
     if "once_wrong" in flags:
-        candidate.find("result", f"wrong in an earlier run at {_point(row)}")
+        candidate.find("result", f"wrong in an earlier run at {where_text(row, rows)}")
     return bool(status != "skipped")
 
 
-def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof | None) -> None:
-    """Add what a candidate's proof has found, unless the other kernel's has found the same."""
+def _add_proof(
+    candidate: Verdict, proof: KernelProof | None, other: KernelProof | None, places: Mapping[str, str]
+) -> None:
+    """Add what a candidate's proof has found, unless the other kernel's has; places has the points in short."""
+    told = {"result" if check == "build" else check for check in candidate.findings}
     of_both = {row["point"] for row in (other.mistakes if other else ())} - {""}
     unexplained = [row for row in (proof.mistakes if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
-        if finding["check"] != "result" or not {"result", "build"} & {*candidate.findings}:  # Rows say it, too.
-            told = message_at(finding) + f"; at {finding['point']}" * bool(finding["point"])
-            candidate.find(finding["check"], told)
+        if finding["check"] not in told:  # Rows say it, too.
+            place = places.get(finding["point"], finding["point"])
+            candidate.find(finding["check"], message_at(finding) + f"; at {place}" * bool(place))
     for row in proof.missing if proof else ():
         if row["reason"] == Reason.HIDDEN_WORDS:  # The emulator's sweep has them in its points.
             candidate.find("source", row["message"])
@@ -277,8 +282,10 @@ def add_ratios(
         candidate.sizes.append(entry)
 
 
-def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float) -> tuple[dict[str, Any], str]:
-    """The content of verdict.json, and a page of Markdown."""
+def report(
+    verdicts: Sequence[Verdict], study: str, against: str, margin: float
+) -> tuple[dict[str, Any], list[list[str]], str]:
+    """The content of verdict.json, the page's table with its heads first, and what follows as Markdown."""
 
     def rank(candidate: Verdict) -> tuple[int, bool, float, str]:
         ratio = candidate.ratio.value if candidate.ratio else 1.0
@@ -306,25 +313,26 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
     states = {check: {one.checks.get(check, "not run") for one in verdicts} - {"not run"} for check in _HEADS}
     shown = [check for check in _HEADS if check == "result" or states[check] - {"passed"}]
     passed = [_HEADS[check] for check in _HEADS if check not in shown and states[check]]
-    heads = dict.fromkeys(("verdict", "candidate", "why", *(_HEADS[check] for check in shown)), False)
+    heads = ["verdict", "candidate", "why", *(_HEADS[check] for check in shown)]
     if any(candidate.ratio for candidate in verdicts):
-        heads[f"time / that of {against}, over all sizes"] = False
+        heads.append(f"time / that of {against}, over all sizes")
     rows = [
-        (
+        [
             f"{_SIGNS[_STATUS[candidate.verdict]]} {candidate.word}",
             candidate.candidate,
             candidate.why,
             *(_cell(candidate, check) for check in shown),
             ratio_text(candidate.ratio) if candidate.ratio else "not timed",
-        )[: len(heads)]
+        ][: len(heads)]
         for candidate in verdicts
     ]
     builds: dict[tuple[str, ...], list[str]] = {}
     for candidate in verdicts:
         for message in candidate.findings.get("build", ())[:1]:
             builds.setdefault(tuple(_DIAGNOSTIC.split(message)), []).append(candidate.candidate)
-    table = {"heads": heads, "rows": rows, "passed": list_texts(passed, most=len(_HEADS)) if passed else ""}
-    return summary, markdown(__file__, verdicts=verdicts, against=against, table=table, builds=builds)
+    of_all = list_texts(passed, most=len(_HEADS)) if passed else ""
+    text = markdown(__file__, verdicts=verdicts, against=against, passed=of_all, builds=builds)
+    return summary, [heads, *rows], text
 
 
 def _cell(candidate: Verdict, check: str) -> str:

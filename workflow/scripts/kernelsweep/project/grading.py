@@ -260,6 +260,8 @@ def _files(config: Config, against: str) -> dict[str, Path]:
     named = Path(config.candidate)
     within = (Path(at, name) for at, _, names in os.walk(named) for name in names if name.endswith(".cu"))
     files = sorted(within) if named.is_dir() else [named] if named.is_file() else []
+    if not named.exists():
+        raise UserError(f"candidate={named}: no such file.")
     if not files:
         raise UserError(f"{CONFIG_FILE}: {named} is no kernel's file, and no folder with some (*.cu).")
     found: dict[str, Path] = {}

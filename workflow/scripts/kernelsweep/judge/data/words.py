@@ -31,6 +31,9 @@ UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "†: undefined behaviour in CUDA, so never what to use."
 THROTTLED_MARK, THROTTLED_NOTE = " *", "throttled, the GPU's clock was held back."
 
+# What fault() calls an access out of bounds that changes no result.
+OUT_OF_BOUNDS = "out of bounds"
+
 # One letter for each status that shown_status() gives: the word does not fit a heat map's cell.
 STATUS_LETTERS = {
     "wrong_result": "W",
@@ -84,7 +87,7 @@ def fault(row: Mapping[str, Any]) -> tuple[str, str]:
     """What is wrong at a failed row's point, as its status or "out of bounds", and its message's first line."""
     message = str(row.get("message") or "").partition("\n")[0]
     if row.get("reason") == Reason.OUT_OF_BOUNDS and message.startswith(VALUES_RIGHT):
-        return "out of bounds", f"{message.removeprefix(VALUES_RIGHT)}; the values are right"
+        return OUT_OF_BOUNDS, f"{message.removeprefix(VALUES_RIGHT)}; the values are right"
     return str(row["status"]).replace("_", " "), message
 
 

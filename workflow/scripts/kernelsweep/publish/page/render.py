@@ -85,7 +85,7 @@ def comparison_page(
     }
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
     known |= {"breakable": breakable, "shades": map_shades()}
-    known["is_failed"] = bool(summary.get("failed") or summary.get("failed_proofs"))
+    known["is_failed"] = bool(summary.get("failed") or summary.get("failed_proofs") or summary.get("status") == 1)
     return html_text("page/comparison.html", title, scripts, **known, **values)
 
 
