@@ -730,3 +730,36 @@ def test_the_last_warp_needs_an_order_and_volatile_is_none() -> None:
     for kernel, count in (("plain", 1), ("with_volatile", 1), ("with_syncwarp", 0)):
         found = every[kernel].findings
         assert len(found) == count and all("race at shared[1]" in str(one) for one in found), kernel
+
+
+def test_a_missing_barrier_is_one_mistake_with_all_pairs_of_lines(tmp_path: Path) -> None:
+    file = tmp_path / "sums.cu"
+    file.write_text(
+        "__global__ void sums(float *y, const float *x, int n)\n{\n    __shared__ float part[128];\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    part[threadIdx.x] = i < n ? x[i] : 0;\n"
+        "    float s = part[(threadIdx.x + 1) % 128];\n"
+        "    s += part[(threadIdx.x + 2) % 128];\n"
+        "    __syncthreads();\n"
+        "    part[threadIdx.x] = s;\n"
+        "    s += part[(threadIdx.x + 32) % 128];\n"
+        "    if (i < n) y[i] = s;\n}\n"
+        "void run(float *y, float *x, int n) { sums<<<(n + 127) / 128, 128>>>(y, x, n); }\n"
+    )
+    result = checked(file, "sums")
+    assert [[place for place, _ in one.lines] for one in result.findings] == [
+        ["sums.cu:5", "sums.cu:6"],
+        ["sums.cu:9", "sums.cu:10"],
+    ], result
+    assert "and 1 more pair of lines: sums.cu:5 with sums.cu:7\n" in repr(result)
+    assert "2 mistakes found" in result.verdict
+
+
+def test_a_guessed_value_of_a_template_is_listed(tmp_path: Path) -> None:
+    file = tmp_path / "scale.cu"
+    file.write_text(
+        "template <int R> __global__ void scale(float *y, int n)\n{\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = R;\n}\n"
+    )
+    assert checked(file, "scale").guessed["R"] == "32"
+    assert "R" not in checked(file, "scale<4>").guessed

@@ -305,6 +305,8 @@ def _in_words(
             told[one.text] = f"{does}; {what}"
         elif one.value != one.name:
             told[one.text] = one.value
+    if not guessed.launched:
+        told |= {name: str(value) for name, value in guessed.template.items()}
     if points and guessed.axes:
         for axis in guessed.axes:
             told[axis] = ", ".join(str(point[axis]) for point in points)

@@ -20,6 +20,7 @@ _OF_MEMORY = {"races": "race", "bounds": "out of bounds", "barriers": "barrier",
 _OF_KIND = {"misaligned": "misaligned", "wrong_result": "wrong result", ORDER: OF_ORDER}
 _FOLDERS = re.compile(r"(?<=\s)/\S*/(?=[^\s/:]+:\d)")
 _PLACE = re.compile(r"([^\s/:(]+\.\w+):(\d+)")
+_BARRIER = re.compile(r"__sync(?:threads|warp)|\bsync\(|arrive_and_wait|\bwait\(")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Finding:
     lines    the source's lines that it names, each with its place
     points   that show it; the message is of the first
     depends  the guess on which it depends whether this is a mistake; "" where it is one
+    more     the places of further races of the same array between the same barriers
     """
 
     kind: str
@@ -37,6 +39,7 @@ class Finding:
     lines: tuple[tuple[str, str], ...]
     points: tuple[str, ...]
     depends: str = ""
+    more: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ class Checked:
         but = f"; not at {', nor at '.join(clean)}" if clean else ""
         yield f"{kind}{finding.message}"
         yield from (f"    {place}  {text.strip()}" for place, text in finding.lines)
+        if finding.more:
+            others = ", ".join(" with ".join(places) for places in finding.more)
+            yield f"    and {_counted(len(finding.more), 'more pair')} of lines: {others}"
         yield f"    at {finding.points[0]}{but}{f': {finding.depends}' if finding.depends else ''}"
 
     @property
@@ -132,6 +138,7 @@ class Seen:
 
     findings   by a key that is the same at every point
     points     that show each of them
+    mistakes   a key that findings of one mistake share: races of one array between the same barriers
     arrays     the array of each; "" where the kernel declares it, or there is none; ANY_ARRAY for some in device memory
     below      those that begin before the start of their array
     ran        the points at which the kernel ran to its end
@@ -140,6 +147,7 @@ class Seen:
 
     findings: Mapping[Key, Finding]
     points: Mapping[Key, Sequence[Point]]
+    mistakes: Mapping[Key, Key]
     arrays: Mapping[Key, str]
     below: Collection[Key]
     ran: Sequence[Point]
@@ -151,6 +159,7 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
     sources = {one.name: one for one in (*included_files(file, [file.parent, *folders]), file)}
     found: dict[Key, Finding] = {}
     points: dict[Key, list[Point]] = {}
+    mistake_of: dict[Key, Key] = {}
     arrays: dict[Key, str] = {}
     below: set[Key] = set()
     ran, unchecked = [], {}
@@ -174,10 +183,12 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
             name = _OF_KIND.get(kind) or _OF_MEMORY[check]
             found.setdefault(key, Finding(name, message, tuple(_lines(places, sources)), ()))
             points.setdefault(key, []).append(point)
+            of_array = re.sub(r"\d+|\[.*?\]", "", message.partition(":")[0])
+            mistake_of[key] = (of_array, _between(places, sources)) if name == "race" and places else key
             arrays[key] = ANY_ARRAY if kind == "launch_failed" else told[message].array if message in told else ""
             below |= {key} if message in told and told[message].is_below else set()
     points_ = {key: [*dict.fromkeys(of)] for key, of in points.items()}
-    return Seen(found, points_, arrays, below, ran, unchecked)
+    return Seen(found, points_, mistake_of, arrays, below, ran, unchecked)
 
 
 def point_text(point: Mapping[str, Any]) -> str:
@@ -197,17 +208,18 @@ def judged(
     def as_in_source(text: str) -> str:
         return re.sub(r"\w+", lambda word: in_source.get(word[0], word[0]), text)
 
-    told = {
-        key: replace(
-            one,
-            message=as_in_source(one.message),
-            points=tuple(map(point_text, outcomes.points[key])),
-            depends=as_in_source(depends.get(key, "")),
-        )
-        for key, one in outcomes.findings.items()
-    }
-    notes = [one for (_, is_note, *_), one in told.items() if is_note]
-    others = [one for (_, is_note, *_), one in told.items() if not is_note]
+    told: dict[Key, Finding] = {}
+    for key, one in outcomes.findings.items():
+        why = as_in_source(depends.get(key, ""))
+        mistake = (key[1], why, outcomes.mistakes[key])
+        points = map(point_text, outcomes.points[key])
+        if first := told.get(mistake):
+            more = (*first.more, tuple(place for place, _ in one.lines))
+            told[mistake] = replace(first, points=tuple(dict.fromkeys((*first.points, *points))), more=more)
+        else:
+            told[mistake] = replace(one, message=as_in_source(one.message), points=tuple(points), depends=why)
+    notes = [one for (is_note, *_), one in told.items() if is_note]
+    others = [one for (is_note, *_), one in told.items() if not is_note]
     return replace(
         result,
         points=[*map(point_text, outcomes.ran)],
@@ -216,6 +228,13 @@ def judged(
         notes=notes,
         unchecked=outcomes.unchecked,
     )
+
+
+def _between(places: Iterable[tuple[str, str]], sources: Mapping[str, Path]) -> frozenset[tuple[str, int]]:
+    """The files of places, each with the number of barriers above it."""
+    texts = {name: sources[name].read_text(encoding="utf-8", errors="replace") for name, _ in places if name in sources}
+    above = {(name, number): texts.get(name, "").splitlines()[: int(number) - 1] for name, number in places}
+    return frozenset((name, len(_BARRIER.findall("\n".join(lines)))) for (name, _), lines in above.items())
 
 
 def _lines(places: Iterable[tuple[str, str]], sources: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
