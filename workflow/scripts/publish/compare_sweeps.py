@@ -90,6 +90,7 @@ with logged(snakemake):
         "made": when(time.time_ns()),
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
         "in_words": verdict.kernels if verdict.table else [],
+        "table": [],
     }
     page.write_text(comparison_page(verdict.beside_table, summary, explored, **content), encoding="utf-8")
     answer = comparison_answer(
