@@ -341,10 +341,15 @@ def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[lis
     edited = [{**row, "device": "B"} for row in after]
     points = compare_points(before, edited, MARGIN)
     verdict = verdict_lines(points, MARGIN)
-    heading, takes, code, *lines = verdict.all
+    heading, *by_size, takes, code = verdict.first
+    lines = verdict.all[5:]
     assert heading == "8 kernels on B, beside NVIDIA H200: 1 slower, 7 undecided."
+    # Pins: how fast the other device is at a size was in no line.
+    fastest, mean = (line.replace("\N{NO-BREAK SPACE}", " ") for line in by_size)
+    assert re.fullmatch(r"As fast by size, each study's fastest kernel: 2¹⁶ .*, 2³⁰ 1\.00×[^,]*\.", fastest)
+    assert re.fullmatch(r"The mean of 8 kernels: 2¹⁶ .*, 2³⁰ 0\.9\d×\.", mean)
     assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
-    assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == [heading, takes, code]
+    assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == [heading, *by_size, takes, code]
     # The terminal has the same rows in the same order; a study's where kernels are many.
     heads, first, *rows = verdict.table
     assert heads[0] == "kernel" and first[0] == "neighbored" and first[2:] == ["slower", "8 slower of 8"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
+from statistics import geometric_mean, median
 from textwrap import fill, indent, wrap
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +47,7 @@ from kernelsweep.judge.comparison.verdicts import (
     shown_kernels,
 )
 from kernelsweep.judge.data.words import fault, list_texts, where_text
+from kernelsweep.results import Row
 from kernelsweep.statistics import Interval, ratio_text
 from kernelsweep.study.captured import share_of_program
 
@@ -241,7 +243,45 @@ def _heading(kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPo
         return [f"{many}: {words}.", takes]
     edited = [kernel for kernel, group in kernels.items() if any(map(is_edited, group.points))]
     too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
-    return [f"{many} on {names[1]}, beside {names[0]}: {words}.", takes, *too]
+    return [f"{many} on {names[1]}, beside {names[0]}: {words}.", *_by_size(kernels), takes, *too]
+
+
+def _by_size(kernels: Mapping[str, Group]) -> list[str]:
+    """How many times as fast the second of two devices is at each size, and how fast its memory is.
+
+    The kernels are those of which most have the same sizes: all of them, and each study's fastest on either device.
+    """
+    alike = max(grouped(kernels.values(), lambda group: tuple(group.sizes)).values(), key=len)
+    sizes = [*alike[0].sizes]
+    if not sizes[1:]:
+        return []
+    points = [point for group in alike for point in group.points]
+    sides = [[*filter(None, rows)] for rows in zip(*((one.before, one.after) for one in points), strict=True)]
+    times: list[dict[Any, float]] = [{}, {}]
+    for point in points:
+        for of_side, row in zip(times, (point.before, point.after), strict=True):
+            place, time = (point.row["study"], point.size), float((row or {})["time_us"])
+            of_side[place] = min(time, of_side.get(place, time))
+    fastest = [[times[0][of] / times[1][of] for of in times[0] if of[1] == size] for size in sizes]
+    every = [[1 / group.sizes[size].ratio.value for group in alike] for size in sizes]
+
+    def line(of: str, ratios: Sequence[Sequence[float]]) -> str:
+        texts = [
+            f"{size.text}\N{NO-BREAK SPACE}{geometric_mean(of_size):.2f}×"
+            for size, of_size in zip(sizes, ratios, strict=True)
+        ]
+        return f"{of}: {', '.join(texts)}"
+
+    peaks = [*map(_peaks, sides)]
+    peak = f"; the memory's peak is {median(peaks[1]) / median(peaks[0]):.2f}×" if all(peaks) else ""
+    words = [line("As fast by size, each study's fastest kernel", fastest) + f"{peak}."]
+    return [*words, line(f"The mean of {len(alike)} kernels", every) + "."] if alike[1:] else words
+
+
+def _peaks(rows: Iterable[Row]) -> list[float]:
+    """The memory's peak bandwidth by each row that has a share of it."""
+    of_memory = (row for row in rows if row.get("peak_fraction") and row.get("peak_of") in (None, "", "memory"))
+    return [float(row["bandwidth_gbs"]) / float(row["peak_fraction"]) for row in of_memory if row["bandwidth_gbs"]]
 
 
 def _verdict_on(group: Group, margin: float, where_compared: str) -> str:
