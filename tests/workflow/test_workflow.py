@@ -8,6 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
+from checkout import ROOT
 from workflow_runs import FINISHED_STUDIES, edit, snakemake
 
 from kernelsweep.results import CONTRACT_COLUMNS, read_rows
@@ -107,6 +108,9 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     page = (finished / "results/emulator/report.html").read_text()
     assert "warp_shuffle/shared_memory: all" in page and "= shared[1];</ins>" in page
     assert "Every point that was run is right" not in page
+    # The tutorial's picture of such a page has its heading of today.
+    (heading,) = re.findall(r"!\[(.*)\]\(pictures/wrong.webp\)", (ROOT / "docs/tutorial.md").read_text())
+    assert re.search(f">{re.sub(r'[0-9]+', '[0-9,]+', heading)}", page), heading
 
     config.write_text(without)
     # Mended, nothing runs of the kernels that were right and have their rows.
