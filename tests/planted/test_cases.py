@@ -67,7 +67,7 @@ def test_a_race_beside_fences_says_what_they_order(found: Found) -> None:
 
 def test_each_mistake_of_published_kernels_is_in_a_kernel_of_our_own() -> None:
     told = (ROOT / "docs/found.md").read_text()
-    assert {*re.findall(r"Our\s+kernel:\s+`(\w+)`", told)} == {case.name for case in cases() if case.topic == "found"}
+    assert {*re.findall(r"Repeat:\s+`(\w+)`", told)} == {case.name for case in cases() if case.topic == "found"}
     alike = {*re.findall(r"Alike:\s+`(\w+)`", told)}
     assert alike and alike <= {*PLANTED} | {case.name for case in cases()}
 
