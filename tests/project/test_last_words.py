@@ -186,7 +186,7 @@ def test_a_dry_run_says_once_what_would_run_why_and_how_long(
     assert "\n6 jobs would run: about 2:05. Nothing was run now.\n" in said, "two prove at once, and then one draws"
     assert "  kernels/matmul/k1.cu changed:\n    checking matmul/k1\n" in said
     assert "  not made yet:\n    checking matmul/k2, matmul/k3, matmul/k4 and 1 more\n" in said
-    assert "  made from what these make:\n    making the page\n" in said
+    assert "  because of these jobs:\n    making the page\n" in said
     assert not any("table" in message for message in passed)
 
 

@@ -40,7 +40,7 @@ COMMANDS = ("apply", "capture", "check", "ci", "new", "watch")
 # Of a dry run's plan, so many reasons, and so many jobs of a kind with one reason.
 _SHOWN_REASONS, _NAMED_JOBS = 10, 3
 # Why a job would run that nothing is out of date for.
-_NEW, _AFTER = "not made yet", "made from what these make"
+_NEW, _AFTER = "not made yet", "because of these jobs"
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
@@ -237,7 +237,7 @@ class LastWords(logging.Filter):
             yield f"    {', '.join(_jobs(doing, places) for doing, places in jobs.items())}"
         if others := order[_SHOWN_REASONS:]:
             yield f"  {len(others)} more reasons"
-        yield "\n  Each job  the same command with: --quiet host\n"
+        yield "\n  The same command with --quiet host lists each job.\n"
 
     def _without_pages(self) -> Iterator[str]:
         """The sentence on pages that were not made for jobs that crashed."""
