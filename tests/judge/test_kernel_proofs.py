@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from synthetic_sweep import row_counts
 
 from kernelsweep.judge.data.proofs import Proofs, proof_errors, proofs_in_words, read_proofs, unproven
@@ -63,6 +64,15 @@ def test_a_kernel_is_checked_when_every_check_of_memory_was_made(tmp_path: Path)
     assert f"unrolling/guarded: {where}" in [*unproven(in_part).values()][2]
     unknown = proofs_of(tmp_path, by_tools[0])
     assert "unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in unproven(unknown)["Not checked"]
+
+
+def test_the_page_has_the_lines_of_a_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.cu").write_text("one;\n  tile[t] = x[i];\n  best = tile[t + 1];\n", encoding="utf-8")
+    message = "thread 1 of block 0 writes it at a.cu:2, thread 0 of block 0 reads it at a.cu:3"
+    proofs = proofs_of(tmp_path, row("a", "races", finding="race", message=message))
+    page = failed_text(RowCounts(), proofs, [])
+    assert "```\na.cu:2  tile[t] = x[i];\na.cu:3  best = tile[t + 1];\n```" in page
 
 
 def test_an_access_that_makes_a_result_wrong_is_told_once(tmp_path: Path) -> None:

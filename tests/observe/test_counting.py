@@ -216,4 +216,5 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
     drawing = draw("strided_index", "64 elements", trace)
     assert drawing.count("<path") > 20 and "3 bank conflicts" in drawing
+    assert re.search(r">accesses: 3 global in 9 sectors, \d+ shared<", drawing)
     assert ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"

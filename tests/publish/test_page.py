@@ -180,7 +180,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
     answer = [use, of_peak, f"{float(row['time_us']):,.2f} µs", f"{loss:.1%}", "1,248 of"]
     share = f"{float(row['peak_fraction']):.0%}"
     assert f"<h2>Use {row['kernel']}: {share} of the memory&#39;s peak at 2³⁰ " in text
-    summary = [*answer, "Every point that was run is right", "Points by study"]
+    summary = [*answer, "Points by study"]
     order = [
         *summary,
         'id="study-warp_shuffle"',

@@ -18,6 +18,8 @@ _FROM = "" if Path.cwd() == HOME else f" --project {os.path.relpath(HOME)}"
 _SNAKEMAKE = f"snakemake -s {os.path.relpath(HOME)}/Snakefile" if _FROM else "snakemake"
 COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} {_SNAKEMAKE}"
 GPU_COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} --extra gpu {_SNAKEMAKE}"
+# What an installation without a GPU lacks on a machine with one.
+GPU_INSTALLATION = "uv tool install './kernelsweep[gpu]'" if _INSTALLED else ""
 EMULATOR_HEADERS = "emulator/cpp"
 HEADERS = "kernels/include"
 

@@ -66,6 +66,7 @@ with logged(snakemake):
         chapters=chapters,
         points=points,
         of_outputs=of_outputs,
+        lacking=[key for key in ("limits", "rivals") if not any(study[key] for study in studies.values())],
         left_out=timed if timed > MOST_POINTS else 0,
         files=[link(file, base) for file in files],
         words=html(Path(inputs.glossary), "words", "the words", base),

@@ -19,7 +19,7 @@ from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.data.proofs import KernelProof, message_at
-from kernelsweep.judge.data.words import OUT_OF_BOUNDS, fault, list_texts, where_text
+from kernelsweep.judge.data.words import OUT_OF_BOUNDS, fault, list_texts, source_lines, where_text
 from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, read_parameters, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
@@ -128,18 +128,8 @@ class Verdict:
         return Interval(*ends) if ends else None
 
     def lines(self, message: str) -> list[str]:
-        """The lines of CUDA that a finding names, each after its place, and whether both accesses of a race are there.
-
-        Of other files than the candidate's, only those in the working directory: `#line` may name any.
-        """
-        found = []
-        for (name, _, number), times in Counter(line.rpartition(":") for line in _LINE.findall(message)).items():
-            is_ours = name == self.file or Path(name).resolve().is_relative_to(Path.cwd())
-            text = Path(name).read_text("utf-8", "replace").splitlines() if is_ours and Path(name).is_file() else []
-            if 0 < int(number) <= len(text):
-                both = "both: " if times > 1 else ""
-                found.append(f"{Path(name).name}:{number}  {both}{text[int(number) - 1].strip()}")
-        return found
+        """The lines of CUDA that a finding names, as source_lines()."""
+        return [f"{Path(place).name}  {text}" for place, text in source_lines(message, self.file)]
 
     def find(self, check: str, message: str) -> None:
         """Add a finding, once."""

@@ -13,7 +13,7 @@ from typing import Any
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.logs import COLUMNS, fitted
-from kernelsweep.home import COMMAND, GPU_COMMAND
+from kernelsweep.home import COMMAND, GPU_COMMAND, GPU_INSTALLATION
 from kernelsweep.judge.best.best_words import libraries_text, use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NEEDS_COUNTERS, NEEDS_COUNTS, NOT_DECIDABLE, SOME_SIZES
@@ -357,5 +357,6 @@ def run_answer(
     elif has_times(device):
         next_command = f"edit a kernel, then: {COMMAND} compare"
     else:
-        next_command = f"times need a GPU: {GPU_COMMAND}{f' {studies[0].study}' if len(studies) == 1 else ''}"
+        which = f" {studies[0].study}" if len(studies) == 1 else ""
+        next_command = f"times need a GPU: {' && '.join(filter(None, (GPU_INSTALLATION, GPU_COMMAND)))}{which}"
     return Answer(text, errors, page, next_command)

@@ -23,7 +23,7 @@ from kernelsweep.judge.data.row_counts import (
     RowCounts,
     studies_not_run,
 )
-from kernelsweep.judge.data.words import list_texts, size_text
+from kernelsweep.judge.data.words import list_texts, size_text, source_lines
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 from kernelsweep.study.point import in_words
 from kernelsweep.study.settings import StudySettings
@@ -201,12 +201,16 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
 
     What was expected of undefined behaviour unfolds.
     """
+    title, *_ = lists = unproven(proofs, counted)
+    mistakes = lists.pop(title)
     return markdown(
         __file__,
         "failed",
-        unproven=sections(unproven(proofs, counted)),
+        mistakes=sections({title: mistakes}),
+        lines=["  ".join(line) for line in source_lines(" ".join(mistakes))],
+        unproven=sections(lists),
         failures=failed,
-        all_right="" if failed else _all_right(counted),
+        all_right="" if failed or (counted.run_in() and not counted.excused) else _all_right(counted),
         expected=sections(explained_findings(proofs)),
     )
 

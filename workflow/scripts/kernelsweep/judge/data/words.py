@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kernelsweep.reasons import Reason
@@ -31,6 +34,8 @@ UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "†: undefined behaviour in CUDA, so never what to use."
 THROTTLED_MARK, THROTTLED_NOTE = " *", "throttled, the GPU's clock was held back."
 
+# A line of a file of CUDA, in a message.
+_LINE = re.compile(r"\S+\.cuh?:\d+")
 # What fault() calls an access out of bounds that changes no result.
 OUT_OF_BOUNDS = "out of bounds"
 
@@ -81,6 +86,21 @@ def where_text(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], **text
     if sum(all(one.get(axis) == own[axis] for axis in others) for one in every) < 2:
         axes = others
     return in_words({axis: own[axis] and texts.get(axis, own[axis]) for axis in axes or own})
+
+
+def source_lines(message: str, own: str = "") -> list[tuple[str, str]]:
+    """The lines of CUDA that a finding names: each place and text, with whether both accesses of a race are there.
+
+    own  a file from where the message is; of others, only those in the working directory: `#line` may name any
+    """
+    found = []
+    for place, times in Counter(_LINE.findall(message)).items():
+        name, _, number = place.rpartition(":")
+        is_ours = name == own or Path(name).resolve().is_relative_to(Path.cwd())
+        text = Path(name).read_text("utf-8", "replace").splitlines() if is_ours and Path(name).is_file() else []
+        if 0 < int(number) <= len(text):
+            found.append((place, f"{'both: ' if times > 1 else ''}{text[int(number) - 1].strip()}"))
+    return found
 
 
 def fault(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.home import COMMAND, GPU_COMMAND
+from kernelsweep.home import COMMAND, GPU_COMMAND, GPU_INSTALLATION
 from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.answer import VISITED_ONCE
@@ -60,6 +60,7 @@ def render(title: str, points: Mapping[str, Any], of_outputs: Sequence[str] = ()
         shades=map_shades(),
         command=COMMAND,
         gpu_command=GPU_COMMAND,
+        gpu_installation=GPU_INSTALLATION,
         visited_once=VISITED_ONCE,
         listed=list_texts,
     )

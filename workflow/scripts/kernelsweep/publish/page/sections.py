@@ -45,7 +45,9 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     figures, undrawn = study_figures(folder, study["figures"], base)
     steps = html(folder / "steps.md", f"study-{name}-why", study["title"], base)
     is_story = steps.count('class="step"') > 1
-    why = "Why: what each step changes, which counters move, and the code" if is_story else "Who accesses what"
+    story = read_json(folder / "story.json")
+    moved = " which counters move," if any(step["findings"] for step in story["steps"]) else ""
+    why = f"Why: what each step changes,{moved} and the code" if is_story else "Who accesses what"
     table = html(folder / "table.md", f"study-{name}", study["title"], base)
     numbers = "What is published" if study["compares"] == "outputs" else "All numbers of the study"
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
@@ -55,7 +57,7 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
         name=name,
         title=study["title"],
         description=study["description"],
-        largest=read_json(folder / "story.json")["largest"],
+        largest=story["largest"],
         undrawn=undrawn,
         parts={why: steps, numbers: table},
         figures=figures,
