@@ -406,7 +406,7 @@ def comparison_answer(
         rows = [["\n".join(wrap(name, _NAME)), *cells] for name, *cells in verdict.table]
         lines.append("\n" + indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "  "))
     errors = ["\n".join([*map(_filled, verdict.wrong), *changes])] if verdict.wrong else []
-    errors += failed_proofs
+    errors += map(_filled, failed_proofs)
     if errors:
         return Answer("\n".join(lines), errors, page, "correct the kernel, then the same command")
     worse = {

@@ -194,7 +194,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "kind": outcome.kind,
         "answer": outcome.answer,
         "device": outcome.device,
-        "clean": outcome.clean,
+        "clean": [] if found else outcome.clean,
         "curve": "".join(joined),
         "dots": "".join(f"{points[number]}h0" for number in answer["apart"]) if points else "",
     }
@@ -207,8 +207,8 @@ def _sign(is_right: bool, is_known: bool) -> str:
 
 def _points(outcomes: Sequence[StudyOutcome], uncounted: int, found: Mapping[str, str]) -> str:
     """The points of studies that were counted, and what of those is known that were measured since."""
-    texts = [counts_text(outcomes, " points right")] if outcomes else []
-    texts += [f"{study}: {words}" for study, words in found.items()]
+    texts = [f"{study}: {words}" for study, words in found.items()]
+    texts += ["of the others, " * bool(found) + counts_text(outcomes, " points right")] if outcomes else []
     if rest := uncounted - len(found):
         texts.append(f"{rest} {'study was' if rest == 1 else 'studies were'} measured again, and not counted since")
     return "; ".join(texts)
