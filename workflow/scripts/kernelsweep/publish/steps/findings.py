@@ -6,12 +6,14 @@ steps_page.py puts the words and the code of the kernels beside it: after an edi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from kernelsweep.base.groups import grouped
+from kernelsweep.judge.best.find import at_reference_kind, comparable, find_best
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
-from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place, size_axes, varied
 from kernelsweep.judge.data.words import configuration_words, place_text, point_text, reference_text
 from kernelsweep.publish.steps.moved import moved_texts
 from kernelsweep.publish.tables.formats import four_digits
@@ -39,21 +41,27 @@ def story_data(
 
 
 def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
-    """The step with the largest gain over the one before it: its place from 1 on, and a sentence.
+    """The largest gain of a kernel over the one before it, at any size: its step from 1 on, and a sentence.
 
-    Nothing if no step is faster.
+    Each kernel is at its fastest configuration there. Nothing if none is faster.
     """
     if not data.has_times or data.compares_outputs:
         return {}
-    gains = {after: gain for after in range(1, len(steps)) if (gain := _ratio(steps[after], steps[after - 1]))}
-    faster = {after: gain for after, gain in gains.items() if gain.low > 1}
-    if not faster:
+    kernels = [*dict.fromkeys(step.kernel for step in steps)]
+    of_kind = [best for best in find_best(data.title, data) if at_reference_kind(best.point, data.settings)]
+    times: dict[str, dict[str, Interval]] = {}
+    for best in comparable(best for best in of_kind if best.kernel in kernels):
+        times.setdefault(place_words(best.point, data.settings), {})[best.kernel] = best.fastest.time
+    gains = [
+        (ratio(over=of_size[before], under=of_size[after]), before, after, size)
+        for size, of_size in times.items()
+        for before, after in pairwise(kernel for kernel in kernels if kernel in of_size)
+    ]
+    gain, before, after, size = max(gains, key=lambda one: one[0].value, default=(None, "", "", ""))
+    if gain is None or gain.low <= 1:
         return {}
-    after = max(faster, key=lambda step: faster[step].value)
-    words = f"{steps[after].label} is {faster[after].value:.3g} times as fast as {steps[after - 1].label}"
-    place = data.settings.reference if data.steps else shown_place(data)
-    where = place_text({axis: place[axis] for axis in (*size_axes(data.settings), "block_size") if axis in place})
-    return {"place": after + 1, "words": f"{words}, at {where}"}
+    words = f"{after} is {gain.value:.3g} times as fast as {before}{f' at {size}' * bool(size)}, each at its fastest"
+    return {"place": [step.kernel for step in steps].index(after) + 1, "words": words}
 
 
 def _step(
