@@ -14,6 +14,7 @@ from checkout import copy_project
 from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.publish.page.embed import drawing
+from kernelsweep.publish.page.forest import forest
 from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
@@ -124,6 +125,13 @@ def test_a_figures_labels_keep_their_digits_on_the_page(tmp_path: Path) -> None:
     (tmp_path / "lines.svg").write_text('<svg viewBox="0 0 9 9"><text x="1.23456">0.358</text></svg>')
     drawn = drawing(tmp_path / "lines.svg", "lines")
     assert ">0.358<" in drawn and 'x="1.23"' in drawn
+
+
+def test_a_comparisons_scale_names_each_ratio_as_it_is() -> None:
+    kernel = {"ratio": 1.006, "low": 1.004, "high": 1.008, "verdict": "same", "counts": {}, "points": 8}
+    scale = forest({"same_within": 0.01, "kernels": {"a/a": kernel | {"sizes": {}, "is_shown": True}}})
+    assert [*scale["ticks"]] == ["0.99", "0.995", "1", "1.005", "1.01"]
+    assert scale["ticks"]["1"] == scale["one"]
 
 
 def test_one_page_leads_to_all_others(project: Path, page: Path) -> None:

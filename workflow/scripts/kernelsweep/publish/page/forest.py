@@ -57,7 +57,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
         "is_short": len(bars) <= _MOST_BARS,
         "within": (place(1 / margin), place(margin)),
         "one": place(1),
-        "ticks": {f"{tick:.3g}": place(tick) for tick in _ticks(exp(start - room), exp(end + room))},
+        "ticks": {f"{tick:g}": place(tick) for tick in _ticks(exp(start - room), exp(end + room))},
     }
 
 
