@@ -287,7 +287,7 @@ def _peaks(rows: Iterable[Row]) -> list[float]:
 def _verdict_on(group: Group, margin: float, where_compared: str) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
-    Points follow whose verdict is not their size's: "; slower at 4 points of other sizes".
+    Points follow whose verdict is not their size's: "; slower at 4 single points besides".
     """
     compared, whole, sizes = group.points, group.whole, group.sizes
     called = {name: [size for size, at_size in sizes.items() if at_size.verdict == name] for name in VERDICTS}
@@ -302,7 +302,7 @@ def _verdict_on(group: Group, margin: float, where_compared: str) -> str:
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [
-        f"; {name} at {others[name]} point{'s' * (others[name] > 1)} of other sizes"
+        f"; {name} at {others[name]} single point{'s' * (others[name] > 1)} besides"
         for name in (SLOWER, FASTER)
         if others[name]
     ]
