@@ -28,7 +28,7 @@ from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.data.proofs import KernelProof
-from kernelsweep.judge.grade import Verdict, judged, report
+from kernelsweep.judge.grade import Verdict, grade_answer, judged, report
 from kernelsweep.project import grading
 from kernelsweep.project.project import load_study
 from kernelsweep.results import CHECKS, read_rows
@@ -228,7 +228,8 @@ def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_not_checked(
     assert re.search(r"<pre><code>\w+\.cu:\d+  \w.*[;{]\n", page) and "as_given" not in page, "a finding has its lines"
     row = re.search(r"✗ does not compile</th><td><strong>host_call<.*", page)
     assert row and "a call of system, " in row[0] and "not run<" in row[0]
-    assert report([Verdict("thread", "thread.cu")], "matvec", "matvec", 0.01)[0]["status"] == 0
+    right = report([Verdict("thread", "thread.cu")], "matvec", "matvec", 0.01)[0]
+    assert right["status"] == 0 and not grade_answer(right, "grade.html").errors
     status, verdicts, words = grade(graded, "emulator", candidate="candidates/kept_in_cache.cu")
     assert (
         status == 2
@@ -237,7 +238,7 @@ def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_not_checked(
     )
 
 
-def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
+def test_points_are_drawn_that_only_the_owner_reads(graded: Path) -> None:
     rows = (graded / "results/emulator/points/matvec_graded/thread.csv").read_text().splitlines()
     assert all(
         any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "small", "large", "nan")
@@ -246,6 +247,11 @@ def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
     assert len(others) > 2  # of the study
     secret = graded / "results/grade.secret"
     assert secret.stat().st_mode & 0o077 == 0 and secret.read_text() not in STUDY
+    assert all(
+        folder.stat().st_mode & 0o077 == 0
+        for folder in graded.glob("results/emulator/*/matvec_graded")
+        if folder.parent.name in ("points", "samples", "journal")
+    )
 
 
 @pytest.mark.parametrize("kind", EXTREMES)

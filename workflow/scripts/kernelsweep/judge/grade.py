@@ -358,5 +358,5 @@ def grade_answer(summary: Mapping[str, Any], page: str) -> Answer:
         line = f"  {candidate.word:<18}{candidate.candidate:<{wide}}  {candidate.why}".rstrip()
         lines.append(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 3].rpartition(' ')[0]} ...")
     bad = [candidate.candidate for candidate in verdicts if candidate.verdict != RIGHT]
-    failed = f"Not shown to be right: {list_texts(bad)}."
-    return Answer("\n".join(lines), [failed] if summary["status"] else [], page)
+    failed = [f"Not shown to be right: {list_texts(bad)}."] if bad else []
+    return Answer("\n".join(lines), failed, page)

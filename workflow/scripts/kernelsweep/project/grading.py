@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,10 @@ def graded(
         read = {**kept, "kernels": [base, *more.values()], "further": further}
         return checked_study(name, root, read, studies[of_study].file, files, against)
 
+    for one, kind in product({*platforms, EMULATOR}, ("points", "samples", "journal")):
+        folder = (root / path(kind, platform=one, study=name)).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)  # What is drawn is in these files.
     alone = study([], {}, {})
     _check_count(config, alone, against, platforms)
     sizes = _sizes(config, alone, against, seed)

@@ -259,4 +259,4 @@ def failures_text(statuses: Sequence[str]) -> str:
 def list_texts(texts: Sequence[str], most: int = 3) -> str:
     """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
     shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
