@@ -166,6 +166,7 @@ def test_numbers_and_truth_that_the_command_line_passes_as_texts_are_read(toy: P
     assert read.measuring.visits == 2 and read.figure_widths == ["two_columns", 3.3]
     with pytest.raises(UserError, match=r"figure_widths.0 is 33.*Allowed: two_columns, one_column, 2 to 20"):
         load_config(parse_config(["figure_widths=[33,two_columns]"]), toy)
+    assert load_config(parse_config(["figure_widths=[7]"]), toy).figure_widths == ["two_columns", 7]
     assert read.compare.same_within == 0.01 and read.compare.before == "previous"
     assert read.axes == {"block_size": [64], "array_size": [2**20], "unit": ["true"]}
 

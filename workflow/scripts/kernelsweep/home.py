@@ -6,10 +6,13 @@ runs.
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import tomllib
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 HOME = Path(__file__).resolve().parents[3]
 # What a user types before a target, without a GPU and with one, in a checkout, beside it or after an installation.
@@ -18,10 +21,22 @@ _FROM = "" if Path.cwd() == HOME else f" --project {os.path.relpath(HOME)}"
 _SNAKEMAKE = f"snakemake -s {os.path.relpath(HOME)}/Snakefile" if _FROM else "snakemake"
 COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} {_SNAKEMAKE}"
 GPU_COMMAND = "kernelsweep" if _INSTALLED else f"uv run{_FROM} --extra gpu {_SNAKEMAKE}"
-# What an installation without a GPU lacks on a machine with one.
-GPU_INSTALLATION = "uv tool install './kernelsweep[gpu]'" if _INSTALLED else ""
 EMULATOR_HEADERS = "emulator/cpp"
 HEADERS = "kernels/include"
+
+
+def _gpu_installation() -> str:
+    """The command by which an installation gets what it lacks on a machine with a GPU; "" in a checkout."""
+    if not _INSTALLED:
+        return ""
+    origin = json.loads(metadata.distribution("kernelsweep").read_text("direct_url.json") or "{}")
+    url = str(origin.get("url", ""))
+    if url.startswith("file:"):
+        return f"uv tool install {shlex.quote(f'{unquote(urlparse(url).path)}[gpu]')}"
+    return f"uv tool install 'kernelsweep[gpu]{f' @ git+{url}' if 'vcs_info' in origin else ''}'"
+
+
+GPU_INSTALLATION = _gpu_installation()
 
 
 def version() -> str:

@@ -142,6 +142,10 @@ def _differ(items: list[Any]) -> list[Any]:
     return items
 
 
+def _all_widths(widths: list[Any]) -> list[Any]:
+    return _differ(widths if "two_columns" in widths else ["two_columns", *widths])
+
+
 Number = int | float
 Natural = Annotated[int, Field(ge=1)]
 Millions = Annotated[int, Field(ge=6, le=1_000_000)]
@@ -368,7 +372,7 @@ class Config(OnPlatforms):
     in part, and edited ones; all; or none. The target sanitize runs all at any time."""
     arch: Annotated[str, Field(pattern="^(native|sm_[1-9][0-9]{1,2}[af]?)$", examples=["native", "sm_90"])] = "native"
     """The GPU architecture to compile for; native is the architecture of this machine's GPU."""
-    figure_widths: Annotated[Items[FigureWidth], AfterValidator(_differ)] = ["two_columns"]
+    figure_widths: Annotated[Items[FigureWidth], AfterValidator(_all_widths)] = ["two_columns"]
     """The widths of figures: a paper's columns, or inches. The page shows the figures of two columns, so these are
     always drawn."""
     view: str = ""
@@ -406,12 +410,6 @@ class Config(OnPlatforms):
     """Whether the target grade may run candidates where this machine has no sandbox for them: none lets it."""
     measuring: Measuring = Measuring()
     """When sampling a point ends, and how it is repeated."""
-
-    @model_validator(mode="after")
-    def _two_columns(self) -> Self:
-        if "two_columns" not in self.figure_widths:
-            raise ValueError("figure_widths lacks two_columns, which the page shows.")
-        return self
 
 
 # A kernel of a study
