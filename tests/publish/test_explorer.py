@@ -272,11 +272,11 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     # Of many kernels, it begins with the first one, those that do a part of the work, and those that the answer names.
     view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
-    reading = {"read_only", "streaming_read_only"}
-    assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", *reading, *answered} > {"cub_tuned"}
+    reading, ties = {"read_only", "streaming_read_only"}, {"counted_sum", "work_counter"}
+    assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", *reading, *answered, *ties} > {"cub_tuned"}
     assert {"2²⁰", "2²⁰+3", "2²⁸+3"} <= {*all_of(driver, ".chart svg > g > text")}, "each mark's size"
     marks = all_of(driver, "label:has(:checked) path", "d")
-    assert len({*marks}) == len(marks) == 7, "each has a mark of its own"
+    assert len({*marks}) == len(marks) == 8, "each has a mark of its own"
     # A map begins with the axes that it has room for, and its fastest kernel does all of the work.
     driver.execute_script("""const list = document.querySelector('#explorer [name="view"]');
 list.value = "map"; list.onchange();""")

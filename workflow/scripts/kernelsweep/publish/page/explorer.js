@@ -24,6 +24,8 @@
   // Every point: the part of a value's room that kernels take, the least room of a kernel, so that a wider chart scrolls,
   // but not to more than so many screens; and the least room of a value with lines between these.
   const OF_ROOM = 0.85, LEAST_BAND = 9, MOST_SCREENS = 6, LEAST_ROOM = 20, DOT = 4;
+  // The most room that a mark without a line has beside others.
+  const MARK = 14;
   // An axis of more values is no map's first choice of those that say how a kernel is launched.
   const MOST_CELLS = 16;
   // A map's key: its width, and the room of its numbers.
@@ -47,10 +49,18 @@
   };
   const colour = (kernel) => study.colours[kernel];
   const shadeAt = (place) => SHADES[Math.round(place * (SHADES.length - 1))];
+  // D3's symbols, and a triangle that points down.
+  const SYMBOLS = [...d3.symbols, { draw: (context, size) => {
+    const down = Math.sqrt(size / (Math.sqrt(3) * 3)), across = Math.sqrt(3) * down;
+    context.moveTo(0, 2 * down);
+    context.lineTo(across, -down);
+    context.lineTo(-across, -down);
+    context.closePath();
+  } }];
   // The kernels that a reader sees first have the first marks, which differ.
   const symbol = (kernel, size) => {
     const place = [...new Set([...study.usual, ...study.kernels])].indexOf(study.kernels[kernel]);
-    return d3.symbol().type(d3.symbols[place % d3.symbols.length]).size(size)();
+    return d3.symbol().type(SYMBOLS[place % SYMBOLS.length]).size(size)();
   };
   const icon = (kernel) => {
     const svg = d3.create("svg").attr("width", 16).attr("height", 16).attr("aria-hidden", true);
@@ -296,23 +306,34 @@
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
-    const ofMap = ` Number${view.show === "time_us" ? "" : " and colour"} of a cell: ${titleOf(view.show)}, of the fastest of its points.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""}${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
+    const cellWords = [chart.querySelector(".cells") && "Number", view.show !== "time_us" && "colour"].filter(Boolean).join(" and ").replace(/^c/, "C") || "Colour";
+    const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)}, of the fastest of its points.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""}${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Thick outline: the fastest${sizes && ` at each ${sizes}`}; thin: its ties (the 95% interval of the ratio of both times includes 1).`;
     const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
     const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
     const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
     const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
+    // Kernels that aren't ticked may be faster.
+    const ofTicked = (view.view === MAP || view.show === BEST_SHARE) && view.kernels.split(",").length < study.kernels.length ? " Here, the fastest is that of the ticked kernels." : "";
     const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other." : "";
+    const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
+    const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
+    const lacking = view.show === GAIN && unbased.length ? ` Not drawn, without a point of ${study.names[study.kernels.indexOf(view.baseline)]}: ${unbased.join(", ")}.` : "";
     const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, the GPU's clock was held back.` : "";
     count.textContent = points.length
-      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${spread}${empty}${throttled}${undrawn}`
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofTicked}${spread}${empty}${throttled}${undrawn}${lacking}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
+    fade();
     // In a narrow chart, marks have no room for names.
     key.replaceChildren(...(view.view !== MAP && isNarrow() ? [...new Set(points.map((point) => study.kernel[point]))].sort(d3.ascending) : [])
       .map((kernel) => create("span", {}, icon(kernel), study.names[kernel])));
     section.dataset.ready = performance.now();
   }
+
+  // The edge behind which a chart goes on is faded.
+  const fade = () => chart.classList.toggle("more", chart.scrollLeft + chart.clientWidth < chart.scrollWidth - 1);
+  chart.addEventListener("scroll", fade);
 
   const isNarrow = () => chart.clientWidth < NARROW;
   const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
@@ -358,16 +379,18 @@
     const shown = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
     const isDotted = view.view === POINTS;
     const [places, kernels] = [(point) => placeOf(view.over, point), (point) => study.kernel[point]].map((of) => [...new Set(shown.map(of))].sort(d3.ascending));
-    const scrolled = chart.scrollWidth > chart.clientWidth ? chart.scrollLeft : MOST_SCREENS * chart.clientWidth;
+    const scrolled = chart.scrollLeft;
     const least = isDotted ? Math.min(MARGIN.left + MARGIN.right + places.length * kernels.length * LEAST_BAND / OF_ROOM, MOST_SCREENS * chart.clientWidth) : 0;
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label, Math.max(chart.clientWidth, least)), { svg } = area;
     if (!shown.length) return [];
     const names = endNames(shown, places.at(-1));
     if (!isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)) + 12 * isDotted);
     // Every point: a kernel's stand beside the others', and those of a size apart from the next one's.
-    const wide = (area.right - area.left) / places.length, apart = OF_ROOM * wide / kernels.length;
-    const beside = (kernel) => (isDotted ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = isDotted ? 0 : 16;
-    const x = scaleOf(axis, places, [area.left + room, area.right - room]), joined = scaled(axis, places)?.joined ?? [];
+    // So do marks that no line joins.
+    const joined = scaled(axis, places)?.joined ?? [], isApart = isDotted || !joined.some(Boolean);
+    const wide = (area.right - area.left) / places.length, apart = Math.min(OF_ROOM * wide / kernels.length, isDotted ? Infinity : MARK);
+    const beside = (kernel) => (isApart ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = isDotted ? 0 : 16;
+    const x = scaleOf(axis, places, [area.left + room, area.right - room]);
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) {
       const [from, to] = isDotted ? [values[point], values[point]] : endsOf(point);
@@ -387,7 +410,7 @@
       svg.append("g").attr("class", "grid").append("path").attr("d", between.join(""));
     }
     labels(area, axis, places, x, false);
-    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + beside(study.kernel[point]), y: y(values[point]) }));
+    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + beside(study.kernel[point]), y: y(values[point]), ...(isDotted ? {} : { column: placeOf(view.over, point) }) }));
     if (isDotted) spread(marks, apart);
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
@@ -474,8 +497,9 @@
     cells("filled", marks, 0).attr("fill", (mark) => fill(mark.point));
     // Problems of several sizes are not compared with each other.
     const problemOf = (point) => problemAxes().map((name) => placeOf(name, point));
-    const fastest = new Map(best(shown, problemOf).map((point) => [problemOf(point).join(), interval(point)]));
-    cells("fastest", marks.filter(({ point }) => ratio(interval(point), fastest.get(problemOf(point).join())).low <= 1), 2);
+    const fastest = new Map(best(shown, problemOf).map((point) => [problemOf(point).join(), point]));
+    const fastestAt = ({ point }) => fastest.get(problemOf(point).join());
+    cells("fastest", marks.filter((mark) => ratio(interval(mark.point), interval(fastestAt(mark))).low <= 1), 2).classed("first", (mark) => fastestAt(mark) === mark.point);
     const firsts = new Set(best(shown, (point) => [placeOf(view.over, point)]));
     const digits = d3.format(`,.${Math.max(decimals(isTime ? least : most) - 1, (isTime ? least : most) <= 100 ? 1 : 0)}f`);
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
@@ -538,7 +562,8 @@
       .on("click", (event) => { point(nearest(event)); if (current >= 0) showDetails(marks[current].point); })
       .on("keydown", (event) => {
         // Up and down: the next kernel at the same place.
-        const there = marks.flatMap((mark, place) => (mark.x === marks[current]?.x ? [place] : [])).sort((a, b) => marks[b].y - marks[a].y);
+        const columnOf = (mark) => mark?.column ?? mark?.x;
+        const there = marks.flatMap((mark, place) => (columnOf(mark) === columnOf(marks[current]) ? [place] : [])).sort((a, b) => marks[b].y - marks[a].y);
         const other = there[there.indexOf(current) + ({ ArrowUp: 1, ArrowDown: -1 }[event.key] ?? NaN)];
         if (other !== undefined) {
           point(other);

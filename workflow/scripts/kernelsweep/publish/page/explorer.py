@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kernelsweep.judge.best.find import do_tie
 from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, nearest_limits, size_words
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
+from kernelsweep.statistics import Interval
 
 Row = Mapping[str, str]
 
@@ -139,7 +141,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "undefined": sorted(undefined),
         "limits": [*map(limit_kernel, study["limits"])],
         "colours": [*map(on_page, map(colours.__getitem__, names))],
-        "usual": _usual(study, [name for name in names if name not in undefined]),
+        "usual": _usual(study, [name for name in names if name not in undefined], points),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
@@ -162,18 +164,25 @@ def _name_sizes(axes: Sequence[dict[str, Any]], tied: Iterable[Sequence[str]], p
             axis["labels"] = [size_words(sizes[value]) for value in axis["values"]]
 
 
-def _usual(study: Mapping[str, Any], defined: Sequence[str]) -> list[str]:
+def _usual(study: Mapping[str, Any], defined: Sequence[str], points: Sequence[Row]) -> list[str]:
     """The kernels that a reader sees first: what the answer names, the first one, the nearest limits, and all others.
 
-    The others only if they are few, or there is no answer.
+    The others only if they are few, or there is no answer; but each that is as fast as the fastest at the reference.
 
     defined  all with times, without those of undefined behaviour
     """
+    limits = {*map(limit_kernel, study["limits"])}
+    place = {axis: str(value) for axis, value in study["reference"].items() if study["kinds"].get(axis) != "kernel"}
+    ours = {*defined} & {*study["names"]} - limits
+    there = [point for point in points if point["kernel"] in ours and place.items() <= point.items()]
+    times = [Interval(*(float(point[f"time{end}_us"]) for end in ("", "_low", "_high"))) for point in there]
+    fastest = min(times, key=lambda time: time.value, default=None)
+    ties = {point["kernel"] for point, time in zip(there, times, strict=True) if fastest and do_tie(time, fastest)}
     named = {kernel for use in study.get("uses", ()) for kernel in (use["kernel"], use["beside"])}
     named |= {*defined[:1], *map(limit_kernel, nearest_limits(study["limits"]))}
-    others = {*defined} & {*study["names"]} - named - {*map(limit_kernel, study["limits"])}
+    others = ours - named
     is_all = len(others) <= _MOST_KERNELS or not study.get("uses")
-    return [name for name in defined if name in named | (others if is_all else {*()})]
+    return [name for name in defined if name in named | (others if is_all else ties)]
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
