@@ -245,7 +245,7 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     assert picture.rows["count"].sum() == len(numbers), "equal ones share a mark"
     # On paper, each claim that doesn't hold has its kernel's name.
     names = {label.get_text() for label in axes.get_yticklabels()}
-    assert {"holds", "unrolled ×4", "unrolled_warps ×8: barrier stall", "staged_any_block"} <= names
+    assert {"hold, ±10% allowed", "unrolled ×4", "unrolled_warps ×8: barrier stall", "shared_memory ×4 / ×1"} <= names
     # What holds is on its bar, which is what the claim allows, and nothing else is within one; in rounded numbers.
     of = picture.rows.set_index("verdict")
     assert ((of["least"] <= of["low"]) & (of["high"] <= of["most"]))["holds"].all()

@@ -34,8 +34,9 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
                 latex = drawing.latex(file, f"{study}-{file.stem}")
                 file.with_suffix(".tex").write_text(latex, encoding="utf-8")
         if width == TWO_COLUMNS:
-            texts[name] = drawing.texts
-            DRAWERS[name](shown, PHONE).save(folder / narrow_name(name))
+            narrow = DRAWERS[name](shown, PHONE)
+            narrow.save(folder / narrow_name(name))
+            texts[name] = drawing.texts | {"narrow_caption": narrow.caption}
     return texts
 
 

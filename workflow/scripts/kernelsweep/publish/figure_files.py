@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.study.study import Study
 
-# The titles, messages and captions of a study's figures, in the figures' folder.
+# The titles, messages and captions of a study's figures, and captions of their narrow drawings, in the figures' folder.
 TEXTS_FILE = "texts.json"
 
 # The key of a figure's quantity in a study's file, beside those of its axes.

@@ -195,7 +195,7 @@ def axes_of_map(data: StudyData) -> tuple[str | None, str | None, str | None]:
 
 
 def rows_of_map(shown: Swept) -> tuple[pandas.DataFrame, str]:
-    """The rows that a heat map compares, with `is_outlined` at the fastest of each problem and its ties.
+    """The rows that a heat map compares: `is_fastest` of each problem, and `is_outlined`, which has its ties, too.
 
     And a caption's sentence on what is left out: kernels that vary on one axis, beside others that vary on both.
     """
@@ -216,7 +216,8 @@ def rows_of_map(shown: Swept) -> tuple[pandas.DataFrame, str]:
     high = rows[sizes].assign(one=1).merge(fastest.assign(one=1), "left", key)["time_high_us"].set_axis(rows.index)
     near = rows[rows["shown"].notna() & may_tie(rows["time_low_us"], high)]
     ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
-    return rows.assign(is_outlined=rows.index.isin(near.index[ties])), said
+    outlined, is_fastest = rows.index.isin(near.index[ties]), rows.index.isin(fastest.index)
+    return rows.assign(is_outlined=outlined, is_fastest=is_fastest & outlined), said
 
 
 def cells_of_map(shown: Swept, rows: pandas.DataFrame) -> tuple[pandas.DataFrame, list[Sequence[Any]], str]:

@@ -196,7 +196,8 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     """The caption of a figure: on which device, at which place, and what failed there."""
     if data.settings.search:
         meaning += " A search chose the configurations: what it tried seldom may look too slow."
-    failed = failures_text(list(shown_status(rows_there(data, drawn))))
+    # No figure has rows for what was skipped.
+    failed = failures_text([status for status in shown_status(rows_there(data, drawn)) if status != "skipped"])
     where = ", ".join(filter(None, [str(data.device["name"]), place_text(place_beside(data, drawn))]))
     return f"{where}. {meaning}" + (f" Without a time: {failed}." if failed else "")
 

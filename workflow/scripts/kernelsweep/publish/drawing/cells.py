@@ -27,7 +27,8 @@ NO_VALUE = "–"
 THICK_IN, ABOVE_IN, BAR_PART, TICK_IN, KEY_IN, RIGHT_IN, LEFT_IN = 0.08, 0.31, 0.4, 0.36, 0.55, 0.12, 0.15
 LEAST_SPAN, FROM_WHOLE, SCALE_STEPS = 0.1, 100, 5
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
-OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
+TIED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.6, "clip_on": False}
+FASTEST = TIED | {"linewidth": 1.8}
 
 
 def map_scale(shades: pandas.Series[float]) -> ScalarMappable:
@@ -54,7 +55,8 @@ def draw_cells(
     """Cells that are coloured and annotated, hatched with a status's letter, or grey where the sweep has none.
 
     cells         a row for each: the numbers of its row and its column, `down` and `across`; `shown`, its number, NaN
-                  without one, and `shade`, that of its colour; its `status`; whether it `is_outlined`, or throttled
+                  without one, and `shade`, that of its colour; its `status`; whether it `is_outlined`, and as
+                  the fastest, or throttled
     down, across  how many rows and columns there are
     digits        the format of a number; "" for cells that are only coloured
     """
@@ -79,7 +81,8 @@ def draw_cells(
             text = STATUS_LETTERS.get(str(cell["status"]), NO_VALUE)
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center_baseline", weight="bold", zorder=3)
         if cell["is_outlined"]:
-            axes.add_patch(Rectangle((column, row), 1, 1, zorder=4, **OUTLINED))
+            look = FASTEST if cell["is_fastest"] else TIED
+            axes.add_patch(Rectangle((column, row), 1, 1, zorder=4 + cell["is_fastest"], **look))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
 
@@ -131,7 +134,8 @@ def marks_of(cells: pandas.DataFrame, is_sparse: bool) -> dict[str, Any]:
     is_sparse  whether some places have none
     """
     blank = {*cells.loc[cells["shown"].isna(), "status"]}
-    marks: dict[str, Any] = {"the fastest and its ties": OUTLINED}
+    marks: dict[str, Any] = {"the fastest": FASTEST}
+    marks |= {"its ties": TIED} if (cells["is_outlined"] & ~cells["is_fastest"]).any() else {}
     marks |= {status_key(sorted(blank - {"ok"})): {"hatch": "/////", **HATCHED}} if blank - {"ok"} else {}
     marks |= {f"{NO_VALUE} not known": HATCHED} if "ok" in blank else {}
     return marks | ({"not in the sweep": {"color": palette.NOT_SWEPT}} if is_sparse else {})

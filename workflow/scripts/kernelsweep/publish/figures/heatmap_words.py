@@ -39,4 +39,5 @@ def caption_of(shown: Swept, start: str, left_out: str) -> str:
     where = f" at each {list_texts(named)}" if named else ""
     colours = " and colour" + f" (on a scale that starts at {start}, not zero)" * (start != "0")
     meaning = f"Number{colours * (shown.quantity != 'time_us')}: the best over all other axes"
-    return f"{meaning}; outlined: the fastest{where} and its ties.{left_out}"
+    ties = "its ties (the 95% interval of the ratio of both times includes 1)"
+    return f"{meaning}. Thick outline: the fastest{where}; thin: {ties}.{left_out}"

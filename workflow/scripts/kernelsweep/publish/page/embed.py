@@ -35,6 +35,7 @@ class Figure:
     caption  where its numbers come from
     drawing  the picture as SVG, whose texts can be found and selected
     narrow   the same for a phone; "" if there is none
+    narrow_caption  of this, where it differs
     """
 
     name: str
@@ -44,6 +45,7 @@ class Figure:
     drawing: str
     narrow: str
     files: Sequence[Link]
+    narrow_caption: str = ""
 
     @property
     def is_tall(self) -> bool:
@@ -57,18 +59,21 @@ def embed(path: Path, title: str, base: Path, texts: Mapping[str, str]) -> Figur
 
     path    the SVG file, with its siblings of other formats
     title   its heading
-    texts   its message and caption, where they are known
+    texts   its message and captions, where they are known
     """
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
     narrow = path.with_name(narrow_name(path.stem))
+    caption = texts.get("caption", "")
+    of_narrow = texts.get("narrow_caption", caption) if narrow.is_file() else caption
     return Figure(
         name=path.stem,
         title=title,
         message=texts.get("message", ""),
-        caption=texts.get("caption", ""),
+        caption=caption,
         drawing=drawing(path, link(path, base).target),
         narrow=drawing(narrow, link(narrow, base).target) if narrow.is_file() else "",
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
+        narrow_caption=of_narrow if of_narrow != caption else "",
     )
 
 

@@ -244,6 +244,8 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
         texts.append("Each row: the kernel's fastest configuration at this point.")
     elif data.steps and "time_us" in table:
         texts.append("Each step has a fixed configuration; the answer has the fastest.")
+        others = [name for name in data.kernel_names if name not in {*table["kernel"]}]
+        texts += [f"Measured, but no step, so without a row: {', '.join(map(kernel_text, others))}."] if others else []
     if any(head.startswith("of ") for head in heads):
         texts += _peaks(data)
     if limits := data.settings.limits:
