@@ -36,6 +36,7 @@ from kernelsweep.device.pairs import (
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.sides import (
+    FAILED_BEFORE,
     NAME_COLUMNS,
     NO_RECORD,
     NOT_BEFORE,
@@ -57,6 +58,7 @@ from kernelsweep.judge.comparison.which_files import earlier_files
 from kernelsweep.results import Row, point_columns, read_rows, time_columns, write_rows
 from kernelsweep.scatter import Scatter
 from kernelsweep.statistics import Interval, ratio, time_interval
+from kernelsweep.sweep.editions import note_checks
 from kernelsweep.sweep.identity import identity_sha256
 from kernelsweep.sweep.journal import Journal
 from kernelsweep.sweep.recorded import note_return
@@ -462,7 +464,7 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
     # The next edit is compared with what was there before it, and not with what was taken back.
     with Journal(path) as journal:
         for _ in range(2):
-            note_return(journal, {row["identity_sha256"] for row in rows})
+            note_return(journal, {row["identity_sha256"]: row["source_sha256"] for row in rows})
     assert len(path.read_text().splitlines()) == 14 and not previous(rows, path.parents[2]).rows
     assert before(path, ran(path, "third", ["c1", "c2"]))[0] == ["a1", "a2"]
     # Another kernel's edit is the heading.
@@ -488,6 +490,36 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
     assert before(path, ran(path, "fourth", ["a1", "d2"])) == (["", "c2"], [TAKEN_BACK, ""], [])
 
 
+def test_an_edit_is_compared_with_the_newest_version_that_was_right_everywhere(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+
+    def failed(source: str, binary: str) -> None:
+        of = {**identity({**POINTS[1], **REST}, binary, {}), "visit": 0}
+        visit = {"measured": "2026-11-22T13:10:28Z", "of": of, "source_sha256": source}
+        with Journal(path) as journal:
+            journal.add(identity_sha256(of), {**visit, "outcome": {"status": "wrong_result"}})
+
+    failed("never right", "z2")
+    assert before(path, ran(path, "first", ["a1", "a2"])) == (["", ""], [NO_RECORD, FAILED_BEFORE], [])
+    ran(path, "wrong", ["b1"])
+    failed("wrong", "b2")
+    second = ran(path, "second", ["c1", "c2"])
+    assert before(path, second) == (["a1", "a2"], ["", ""], [])
+    # It comes back after another wrong one: that, too, is nothing to compare with.
+    ran(path, "wrong again", ["d1"])
+    failed("wrong again", "d2")
+    with Journal(path) as journal:
+        note_return(journal, {row["identity_sha256"]: "second" for row in second})
+    assert before(path, second) == (["a1", "a2"], ["", ""], [])
+    # All results are right, and a check failed, until its study acknowledges the finding.
+    third = ran(path, "third", ["e1", "e2"])
+    fourth = ran(path, "fourth", ["f1", "f2"])
+    for expected, found in (("", "c"), ("by all", "e")):
+        with Journal(path) as journal:
+            note_checks(journal, third[0]["source_sha256"], [{"finding": "race", "expected": expected}])
+        assert before(path, fourth) == ([f"{found}1", f"{found}2"], ["", ""], [])
+
+
 def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_path: Path) -> None:
     path = tmp_path / "journal/s/k.jsonl"
     ran(path, "first", ["a1", "a2"])
@@ -508,8 +540,8 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     assert before(path, ran(path, "third", ["b1", "c2"])) == (["", "b2"], [SAME_CODE, ""], [])
     # And the other way round, where the point that stays was measured last.
     assert before(path, ran(path, "fourth", ["d1", "c2"])) == (["b1", ""], ["", SAME_CODE], [])
-    # Which is taken back.
-    assert before(path, ran(path, "third", ["b1", "c2"])) == (["", ""], [TAKEN_BACK, TAKEN_BACK], [])
+    # Which is taken back: the version is compared with the one before it.
+    assert before(path, ran(path, "third", ["b1", "c2"])) == (["", "b2"], [SAME_CODE, ""], [])
 
 
 def test_another_unit_of_the_same_source_is_no_edit_where_it_counts_the_same(tmp_path: Path) -> None:
@@ -595,6 +627,19 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     statuses = {(row["array_size"], row["status_before"], row["status_after"]) for row in rows}
     assert statuses == {("1", "ok", "ok"), ("1000", "ok", "wrong_result")}
     assert all(not row["ratio"] and row["binary_before"] != row["binary_after"] for row in rows)
+    # Pins: the version that is wrong at some points, and the one with a race, as what the next edit is compared with.
+    edit(kernel, "partials[blockIdx.x] = value + (array_size > 1);", "if (array_size) partials[blockIdx.x] = value;")
+    edit(finished / "kernels/mine/interleaved.cu", race, "    __syncthreads();\n")
+    rows = read_rows(folder / "comparison.csv")
+    run = snakemake(finished, "compare")
+    assert run.returncode == 0, run.stdout
+    for name in ("shuffle", "interleaved"):
+        before, after = (
+            {one["source_before"] for one in of if one["kernel"] == name and one["source_before"]}
+            for of in (rows, read_rows(folder / "comparison.csv"))
+        )
+        assert before == after and len(before) == 1
+    assert "right in all points and checks (run 20" in (folder / "comparison.md").read_text()
 
 
 def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[list[Row], list[Row]]) -> None:

@@ -129,11 +129,19 @@ def test_two_processes_are_enough_where_points_take_long(tmp_path: Path, monkeyp
     assert [len(each.visits) for each in outcomes] == [2, 2]
 
 
+def test_an_edit_runs_in_pairs_with_the_newest_version_that_is_right_everywhere(tmp_path: Path) -> None:
+    # Pins: the version that was wrong at the other point, in pairs with the edit that mends it.
+    code = measured(tmp_path, "")[1]
+    measured(tmp_path, WRONG)
+    assert [each.before_binary for each in measured(tmp_path, EDIT)[0]] == [code[one] for one in POINTS]
+
+
 @pytest.mark.parametrize("faults", [(WRONG, ""), ("", WRONG)])
 def test_a_version_that_is_wrong_is_not_timed(tmp_path: Path, faults: tuple[str, str]) -> None:
     measured(tmp_path, faults[0])
     right, wrong = measured(tmp_path, faults[1])[0]
-    assert right.before_binary and not wrong.before_binary
+    # Nor is a version that is wrong at another point.
+    assert bool(right.before_binary) == (faults[0] == "") and not wrong.before_binary
     assert wrong.status == ("ok" if faults[0] else "wrong_result")
 
 

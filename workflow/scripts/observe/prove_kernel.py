@@ -21,6 +21,7 @@ from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.point import Point
 from kernelsweep.study.study import kernel_of_job
 from kernelsweep.sweep.candidate_job import others_go_on
+from kernelsweep.sweep.editions import note_checks
 from kernelsweep.sweep.full import sweep_points
 from kernelsweep.sweep.journal import Journal
 from kernelsweep.sweep.proof_rows import proof_rows
@@ -48,11 +49,14 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as runn
             if not is_untrusted():
                 raise
             outcomes = {each.point: Outcome("skipped", str(mistake), reason=Reason.STUDY_MISTAKE) for each in planned}
+        if points is None:
+            source = source_sha256(kernel_file, map(Path, snakemake.input.included))
+            known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
+            checked = proof_rows(kernel, outcomes, report, known)
+            note_checks(journal, source, checked)
     end_try(Path(plan.journal), plan.number, outcomes.values())
     if points is None:
-        source = source_sha256(kernel_file, map(Path, snakemake.input.included))
-        known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
-        write_rows(snakemake.output.proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))
+        write_rows(snakemake.output.proofs, PROOF_COLUMNS, checked)
     else:
         write_rows(snakemake.output[0], METRIC_COLUMNS, count_rows(wildcards.study, kernel, outcomes))
     print(f"{len(outcomes)} points, {sum(bool(outcome.mistakes) for outcome in outcomes.values())} with mistakes")

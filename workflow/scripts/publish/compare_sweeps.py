@@ -35,9 +35,9 @@ with logged(snakemake):
         earlier = previous(after, Path(plan.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         ran = sorted({row["measured"][:16].replace("T", " ") for row in before if row["measured"]})
-        of_before = "each kernel as it ran before its latest edit"
+        of_before = "each kernel's newest version before its edit that was right in all points and checks"
         if ran:
-            of_before += f" ({' to '.join(dict.fromkeys((ran[0], ran[-1])))} UTC), whatever is committed"
+            of_before += f" (run {' to '.join(dict.fromkeys((ran[0], ran[-1])))} UTC), whatever is committed"
     else:
         reasons, unchanged, of_before = {}, [], named["before"]
 

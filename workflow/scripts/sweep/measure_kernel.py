@@ -36,6 +36,7 @@ from kernelsweep.study.study import kernel_of_job
 from kernelsweep.sweep.against import read_against
 from kernelsweep.sweep.candidate_job import others_go_on
 from kernelsweep.sweep.chunks import points_of_chunk, read_failures, write_failures
+from kernelsweep.sweep.editions import note_checks
 from kernelsweep.sweep.identity import identities
 from kernelsweep.sweep.journal import Journal, chunk_journal, journals_of
 from kernelsweep.sweep.kernel_job import KernelJob
@@ -128,7 +129,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
                 plan.measuring["relative_precision"],
                 identity_of,
             )
-            note_return(journal, {row["identity_sha256"] for row in rows})
+            note_return(journal, {row["identity_sha256"]: source for row in rows})
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
@@ -137,5 +138,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
             )
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
-                write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, proven))
+                checked = proof_rows(kernel, outcomes, report, proven)
+                note_checks(journal, source, checked)
+                write_rows(proofs, PROOF_COLUMNS, checked)
         print(f"{len(outcomes)} points, {sum(outcome.status == 'ok' for outcome in outcomes.values())} ok")

@@ -22,7 +22,7 @@ from kernelsweep.errors import BuildError
 from kernelsweep.study.point import Point
 from kernelsweep.sweep.environment import git_revision
 from kernelsweep.sweep.identity import Identity, with_binary
-from kernelsweep.sweep.journal import Journal
+from kernelsweep.sweep.journal import SEARCHED, Journal
 from kernelsweep.sweep.limits import TimeLimits
 from kernelsweep.sweep.recorded import known_outcome, recorded
 from kernelsweep.sweep.visit import Visit
@@ -54,12 +54,14 @@ class Front:
     builder       compiles the variants; None where the task has a binary
     source        the hash of the kernel's source, which the journal notes with the revision of its repository
     short_counts  as for known_outcome
+    is_search     whether a search proposes the points, which the journal notes
     """
 
     journal: Journal
     builder: Builder | None = None
     source: str = ""
     short_counts: bool = False
+    is_search: bool = False
 
     def is_built(self, visit: Visit, seconds: float) -> bool:
         """Whether the visit's variant is compiled, or refused, within so many seconds."""
@@ -83,7 +85,8 @@ class Front:
 
     @cached_property
     def _source(self) -> dict[str, Any]:
-        return {"source_sha256": self.source, "revision": git_revision(self.journal.path.parent)}
+        searched = {SEARCHED: True} if self.is_search else {}
+        return {"source_sha256": self.source, "revision": git_revision(self.journal.path.parent), **searched}
 
 
 class Bench:

@@ -1,4 +1,4 @@
-"""The version of each point before its kernel's latest edit, so that both versions can run alternately."""
+"""The version of each point before its kernel's edit, if all of it was right: both versions can run alternately."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.request import Partner
 from kernelsweep.study.kernels.units import EARLIER, Unit, variant_name
 from kernelsweep.study.point import Point
+from kernelsweep.sweep.editions import Editions, failed_checks, key_of, place_of, version_of
 from kernelsweep.sweep.identity import Identity, identity_sha256
-from kernelsweep.sweep.journal import AGAIN, Journal
+from kernelsweep.sweep.journal import Journal
 
 _BINARY = "binary"
 
@@ -25,12 +26,14 @@ class EarlierVersions:
     problem, its settings or its device.
     """
 
-    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit]) -> None:
-        """`units`: those of the current version, whose variants have the same names before."""
-        self._measured: dict[str, dict[str, str]] = {}  # when each version of a point was last, by its machine code
-        for value in journal.values():
+    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit], source: str = "") -> None:
+        """`units`: those of the current version, whose variants have the same names before; `source`: its source."""
+        values = journal.in_order()
+        self._source, self._editions = source, Editions(values, failed_checks(journal.paths))
+        self._measured: dict[str, tuple[str, str]] = {}  # what other versions share, and the machine code, by version
+        for value in values:
             self._add(value)
-        wanted = {binary for versions in self._measured.values() for binary in versions}
+        wanted = {binary for _, binary in self._measured.values()}
         self._units: dict[tuple[str, str], BuiltUnit] = {}
         variants = [(names, unit.given) for unit in units for names in unit.variants]
         kept = store.units(lambda functions: any(functions.keys() >= {*names} for names, _ in variants))
@@ -45,22 +48,18 @@ class EarlierVersions:
                     self._units[variant_name(names, given), binary] = BuiltUnit(file, renamed)
 
     def of(self, identity: Identity, variant: str) -> Partner | None:
-        """The latest earlier version of a point; None without one."""
-        versions = self._measured.get(_key(identity), {})
-        others = versions.keys() - {identity["version"].get(_BINARY)}
-        binary = max(others, key=versions.__getitem__, default="")
+        """The version of a point before the edit; None without one."""
+        place = place_of(identity)
+        before = self._editions.before(place, {place: [version_of(identity)]}, key_of(identity, self._source)) or {}
+        key, binary = self._measured.get(before.get(place, ""), ("", ""))
         unit = self._units.get((variant, binary))
-        return Partner(binary, unit) if unit else None
+        return Partner(binary, unit) if unit and key == _key(identity) else None
 
     def _add(self, value: Any) -> None:
-        """Note a line of the journal, if it is a right visit's, or of a version that is there again."""
-        try:
-            if AGAIN in value or value["outcome"]["status"] == "ok":
-                versions = self._measured.setdefault(_key(value["of"]), {})
-                binary, when = value["of"]["version"][_BINARY], str(value.get(AGAIN) or value["measured"])
-                versions[binary] = max(when, versions.get(binary, ""))
-        except (KeyError, TypeError, ValueError, AttributeError):  # A sweep's line, or one that was edited.
-            return
+        """Note a line of the journal, if it is a right visit's."""
+        with suppress(KeyError, TypeError, ValueError, AttributeError):  # A sweep's line, or one that was edited.
+            if value["outcome"]["status"] == "ok":
+                self._measured[version_of(value["of"])] = _key(value["of"]), value["of"]["version"][_BINARY]
 
 
 def finalists(journal: Journal) -> set[Point]:

@@ -16,7 +16,7 @@ import itertools
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,12 @@ VERSION = 4
 
 # The key in the value of a line that notes when a version of a point was there again, after an edit was taken back.
 AGAIN = "again"
+
+# The key in the value of a line that says whether the checks of a source failed.
+CHECKS = "checks"
+
+# The key in the value of a line of a point that a search has proposed.
+SEARCHED = "searched"
 
 _OF_ANY_VERSION = b'{"journal": '
 _BEGINNING = _OF_ANY_VERSION + f'{VERSION}, "key": "'.encode()
@@ -64,8 +70,9 @@ class Journal:
     Raises UserError if the file can't be written.
     """
 
-    def __init__(self, path: Path, notify: Callable[[str], None] = print, others: Iterable[Path] = ()) -> None:
+    def __init__(self, path: Path, notify: Callable[[str], None] = print, others: Sequence[Path] = ()) -> None:
         self.path = path
+        self.paths = [path, *others]
         self._notify = notify
         self._records: dict[str, _Place] = {}  # the newest by key
         self._others: list[int] = []
@@ -91,6 +98,10 @@ class Journal:
     def values(self) -> Iterator[Any]:
         """The newest value of each key, read one at a time."""
         return map(self._value, [*self._records.values()])
+
+    def in_order(self) -> list[Any]:
+        """The values of all lines, in the order in which they were added."""
+        return ordered([value for path in self.paths for value in readable_values(path)], len(self.paths))
 
     def beside(self, most: int) -> Iterator[Any]:
         """The first values, at most so many, of each other journal in the folder: those of the study's kernels."""
@@ -186,6 +197,22 @@ def journals_of(journal: Path) -> list[Path]:
     """All existing journals of a kernel: its own and its chunks' journals."""
     of_chunks = [path for path in journal.with_suffix("").glob("*.jsonl") if path.stem.isdecimal()]
     return [path for path in (journal, *sorted(of_chunks)) if path.is_file()]
+
+
+def ordered(values: list[Any], journals: int) -> list[Any]:
+    """The values of several journals' lines by the clock: jobs of several chunks write at the same time."""
+    return sorted(values, key=lambda one: str(one.get(AGAIN) or one.get("measured"))) if journals > 1 else values
+
+
+def readable_values(path: Path) -> Iterator[dict[str, Any]]:
+    """The values of a journal's lines in the order in which they were added, less those that can't be read."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for _, line in _lines(file, path):
+            with suppress(*_UNREADABLE):
+                if isinstance(value := _read_line(line)[1], dict):
+                    yield value
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, Any]]:

@@ -172,7 +172,7 @@ class KernelJob:
         if self.kernel is None or self.store is None or not kind_of(self.platform).has_clock:
             return None
         points = [each.point for each in planned if not each.skipped]
-        return EarlierVersions(self.journal, self.store, units(self.kernel, points))
+        return EarlierVersions(self.journal, self.store, units(self.kernel, points), self.source_sha256)
 
     def _references(self, checked: Sequence[Point], small_here: bool = False) -> References:
         return References(self.task, checked, notifier(self.terminal, self.name), self.processes, small_here)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -47,13 +47,17 @@ def recorded(journal: Journal, outcome: Outcome, identity: Identity, source: Map
     return outcome
 
 
-def note_return(journal: Journal, current: Set[str]) -> None:
+def note_return(journal: Journal, current: Mapping[str, str]) -> None:
     """Note which versions an edit brought back: the next edit is compared with these, and not with what was between.
 
-    current  the hashes of the identities of today's points, without a visit's number
+    So is a version that an edit left as it was, if its source failed elsewhere: it is that of a right source, too.
+
+    current  by the hash of the identity of each of today's points, without a visit's number: the kernel's source
     """
     latest: dict[str, tuple[str, str]] = {}  # by point and settings, when a version was there last, and which
     known: dict[str, Identity] = {}
+    sources: dict[str, tuple[str, str]] = {}  # of each version, when it was there last, and with which source
+    failed = set()
     for value in journal.values():
         with suppress(KeyError, TypeError, ValueError):  # A sweep's line, or one that was edited.
             of = {name: value["of"][name] for name in ("point", "version", "settings")}
@@ -61,10 +65,15 @@ def note_return(journal: Journal, current: Set[str]) -> None:
             if when >= latest.get(place, ("",))[0]:
                 latest[place] = when, identity_sha256(of)
             known[identity_sha256(of)] = of
+            source = str(value.get("source_sha256", ""))
+            sources[identity_sha256(of)] = max(sources.get(identity_sha256(of), ("", "")), (when, source))
+            if AGAIN not in value and value["outcome"]["status"] != "ok":
+                failed.add(source)
     now = time.strftime("%FT%TZ", time.gmtime())
-    for version in current & known.keys():
-        if latest[_place(known[version])][1] != version:
-            journal.add(f"{AGAIN} {version}", {"of": known[version], AGAIN: now})
+    for version in current.keys() & known.keys():
+        was = sources[version][1]
+        if latest[_place(known[version])][1] != version or (was != current[version] and was in failed):
+            journal.add(f"{AGAIN} {version}", {"of": known[version], AGAIN: now, "source_sha256": current[version]})
 
 
 def _place(of: Identity) -> str:

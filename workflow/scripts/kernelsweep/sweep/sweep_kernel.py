@@ -179,7 +179,7 @@ def swept(
         took = time.perf_counter() - started
         precision = config.measuring.relative_precision
         rows = measurement_rows(source, report, outcomes, device, known, precision, identities(task, device))
-        note_return(journal, {row["identity_sha256"] for row in rows})
+        note_return(journal, {row["identity_sha256"]: source_hash for row in rows})
     unit = BuiltUnit(binary, report["variants"])
     return Swept(study.name, source, place, planned, outcomes, rows, unit, refused, took)
 

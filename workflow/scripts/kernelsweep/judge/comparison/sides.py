@@ -16,8 +16,9 @@ from kernelsweep.base.json_files import first_mistake
 from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.device.pairs import pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
+from kernelsweep.sweep.editions import Editions, failed_checks, place_of
 from kernelsweep.sweep.identity import identity_sha256
-from kernelsweep.sweep.journal import AGAIN, journals_of, read_lines, refused_line
+from kernelsweep.sweep.journal import AGAIN, CHECKS, journals_of, ordered, read_lines, refused_line
 
 
 @dataclass
@@ -45,6 +46,11 @@ class Record:
     right: dict[int, Outcome] = field(default_factory=dict)
 
     @property
+    def common(self) -> str:
+        """What all versions of the point have in common."""
+        return place_of({"point": self.point, "settings": self.settings})
+
+    @property
     def outcome(self) -> Outcome:
         """The visits as one outcome."""
         return combined([self.right[visit] for visit in sorted(self.right)])
@@ -64,9 +70,14 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
     A journal's lines are in their order. Jobs of several chunks write at the same time: their lines are ordered by the
     clock.
     """
-    lines = [line for path in journals for line in _lines(path)]
-    if len(journals) > 1:
-        lines.sort(key=lambda line: str(line.get(AGAIN) or line["measured"]))
+    return _records(_ordered_lines(journals))
+
+
+def _ordered_lines(journals: Sequence[Path]) -> list[dict[str, Any]]:
+    return ordered([line for path in journals for line in _lines(path)], len(journals))
+
+
+def _records(lines: Sequence[Mapping[str, Any]]) -> dict[str, Record]:
     records: dict[str, Record] = {}
     since: dict[str, int] = {}
     for place, line in enumerate(lines):
@@ -75,9 +86,10 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
         identity = identity_sha256(shared)
         record = records.pop(identity, None) or Record(identity, **shared, first=place)
         records[identity], record.place = record, place
+        record.source = line.get("source_sha256", record.source)
         if AGAIN in line:
             continue
-        record.source, record.measured = line["source_sha256"], line["measured"]
+        record.measured = line["measured"]
         record.since = since.setdefault(record.source, place)
         if line["outcome"].status == "ok":
             record.right[line["visit"]] = line["outcome"]
@@ -123,12 +135,15 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The values of a journal's lines, each with its outcome as a record."""
     for number, value in read_lines(path):
         try:
+            if isinstance(value, dict) and CHECKS in value:
+                continue
             if AGAIN in value:
                 _LINE.validate_python(value, strict=True)
                 yield value
             else:
                 _VISIT.validate_python(value, strict=True)
-                yield {**value, "outcome": read_outcome(value["outcome"]), "visit": value["of"]["visit"]}
+                outcome = read_outcome(value["outcome"])
+                yield {**value, "outcome": outcome, "status": outcome.status, "visit": value["of"]["visit"]}
         except ValidationError as error:
             raise refused_line(path, number, f"it has another form ({first_mistake(error)})") from error
         except (TypeError, KeyError, ValueError) as error:
@@ -139,7 +154,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
 NO_RECORD = "not edited since they were first measured"
-FAILED_BEFORE = "no other version gave right results"
+FAILED_BEFORE = "no other version was right at all its points and in its checks"
 NOT_BEFORE = "not measured before the edit"
 SAME_CODE = "the edit left the machine code as it was"
 TAKEN_BACK = "the edit was taken back"
@@ -171,21 +186,29 @@ class Previous:
 def previous(after: Sequence[Row], results: Path) -> Previous:
     """The measurements that preceded `after`, from the journals in their folder of results.
 
-    For each point, that is the latest right record with the same settings and device, but another version: other
-    machine code, launches or problem; where only counts are known, also other source. A point that the latest edit did
+    That is one edition of each kernel: the newest before the edit that was right at all points and in all checks. For
+    each point it is the right record with the same settings and device, but another version: other machine code,
+    launches or problem; where only counts are known, also other source. An edit that brings back an edition is compared
+    with what was before that one. A point that the latest edit did
     not change has no row: it was not measured again, and the effect of an older edit is not of interest. Nor has one
     whose edit was taken back: it is as it was before all that could be compared with it. So are points that were first
     measured with that edit: the kernel's other points, or its source, say that it was taken back.
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
-        records = read_records(journals_of(results / f"journal/{study}/{kernel}.jsonl"))
+        journals = journals_of(results / f"journal/{study}/{kernel}.jsonl")
+        records = _records(lines := _ordered_lines(journals))
+        editions = Editions(lines, failed_checks(journals))
         of_point = grouped(records.values(), lambda record: name_of(point_columns(record.point))[2:])
-        choices = [
-            (row, *_own_and_previous(row, records, of_point))
-            for row in after
-            if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
-        ]
+        rows = [row for row in after if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"]
+        visits = [_visited(row, records, of_point) for row in rows]
+        own_versions: dict[str, set[str]] = {}
+        for _, same, _ in visits:
+            for one in same:
+                own_versions.setdefault(one.common, set()).add(one.identity)
+        latest = max((own for own, _, _ in visits if own), default=None, key=_FIRST)
+        right = editions.before(latest.common if latest else "", own_versions)
+        choices = [(row, each[0], _earlier(row, *each, right)) for row, each in zip(rows, visits, strict=True)]
         compared = [(own, earlier) for _, own, earlier in choices if own and isinstance(earlier, Record)]
         # What is taken back was there before what it would be compared with.
         back = {own.version["binary"] for own, earlier in compared if earlier.first > own.first}
@@ -203,8 +226,6 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
                 result.reasons[name_of(row)] = TAKEN_BACK
             elif isinstance(earlier, str):
                 result.reasons[name_of(row)] = NOT_BEFORE if newest and earlier == NO_RECORD else earlier
-            elif own and newest and own.source != newest.source:  # The point did not run again.
-                result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, earlier, own))
         is_commented = all(own and own.source != row["source_sha256"] for row, own, _ in choices)
@@ -213,28 +234,45 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     return result
 
 
-def _own_and_previous(
+def _visited(
     row: Row, records: Mapping[str, Record], of_point: Mapping[Name, Sequence[Record]]
-) -> tuple[Record | None, Record | str]:
-    """The journal's record of a row, and the record before it or the reason why there is none."""
+) -> tuple[Record | None, list[Record], list[Record]]:
+    """The journal's record of a row, those of the same version, and those of other versions."""
     # If the launch plan sets the grid size, rows have it but the journal's points don't.
     visited = of_point.get(name_of(row)[2:]) or of_point.get(name_of({**row, "grid_size": None})[2:]) or []
     # A search measures most points by settings of its own.
     searched = (record for record in visited if record.version["binary"] == row["binary_sha256"])
     own = records.get(row["identity_sha256"]) or max(searched, default=None, key=_PLACE)
     same = [record for record in visited if own and _is_same_version(record, own)]
-    others = [record for record in visited if record.right and record not in same]
-    own = replace(own, first=min(record.first for record in same)) if own else None
-    if not others:
-        failed = min((record.first for record in visited if record not in same), default=None)
+    others = [record for record in visited if record not in same]
+    return replace(own, first=min(record.first for record in same)) if own else None, same, others
+
+
+def _earlier(
+    row: Row, own: Record | None, same: list[Record], others: list[Record], right: Mapping[str, str] | None
+) -> Record | str:
+    """The record before a row's, or the reason why there is none.
+
+    same, others, right  as _visited() and Editions.before() give them
+    """
+    measured = [one for one in others if one.right]
+    if not measured:
+        failed = min(map(_FIRST, others), default=None)
         reason = NO_RECORD if failed is None else TAKEN_BACK if own and own.first < failed else FAILED_BEFORE
-        return own, SAME_CODE if own and own.source != row["source_sha256"] else reason
-    latest = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
-    if latest:
-        return own, replace(latest, first=min(one.first for one in visited if _is_same_version(one, latest)))
-    assert own is not None, "without one, any other was found"
-    changed = differing(max(others, key=_PLACE).settings, own.settings)
-    return own, f"measured with another {' and '.join(changed)} before"
+        return SAME_CODE if own and own.source != row["source_sha256"] else reason
+    if right is None:
+        return FAILED_BEFORE
+    if not right:
+        return TAKEN_BACK
+    comparable = [one for one in measured if not own or one.settings == own.settings]
+    if not comparable:
+        assert own is not None, "without one, any other was found"
+        changed = differing(max(measured, key=_PLACE).settings, own.settings)
+        return f"measured with another {' and '.join(changed)} before"
+    versions = {*right.values()}
+    if latest := max((one for one in comparable if one.identity in versions), default=None, key=_PLACE):
+        return replace(latest, first=min(one.first for one in others if _is_same_version(one, latest)))
+    return SAME_CODE if any(one.identity in versions for one in same) else NOT_BEFORE
 
 
 def _is_same_version(record: Record, own: Record) -> bool:

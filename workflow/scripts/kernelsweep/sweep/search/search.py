@@ -116,7 +116,7 @@ class Laboratory:
     @property
     def front(self) -> Front:
         """What stands before its devices."""
-        return Front(self.journal, self.builder, self.source_sha256)
+        return Front(self.journal, self.builder, self.source_sha256, is_search=True)
 
 
 def proposed_ahead(budget: int) -> int:
