@@ -206,7 +206,7 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     held_back.loc[held_back["block_size"] == 128, "flags"] = "throttled"
     drawing = heatmap.draw(study_data(BY_UNROLL, held_back, H200))
     stars = [text for text in texts(drawing.figure) if text.endswith("*")]
-    assert stars and "*: throttled, the GPU's clock was held back." in drawing.caption
+    assert stars and "*: throttled, too few samples at the full clock." in drawing.caption
 
 
 def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_categories() -> None:
@@ -243,7 +243,7 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
         assert len(drawing.rows) == 25 and drawing.caption.count("4096³") == 1
         white = [dots for dots in axes.collections if list(map(to_hex, dots.get_facecolor())) == ["#ffffff"]]
         assert [len(dots.get_offsets()) for dots in white] == [3], "cuBLAS at 4096³ twice, and once at 1023"
-        assert drawing.caption.endswith("White inside: throttled, the GPU's clock was held back.")
+        assert drawing.caption.endswith("White inside: throttled, too few samples at the full clock.")
 
 
 def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undefined() -> None:
@@ -252,7 +252,7 @@ def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undef
     other = "tf32: over naive in float32"
     assert list(drawing.rows["group"]) == ["float32"] * 8 + [other] * 2 and other in texts(drawing.figure)
     names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names.count("cublas_matmul *") == 2 and "*: throttled, the GPU's" in drawing.caption
+    assert names.count("cublas_matmul *") == 2 and "*: throttled, too few" in drawing.caption
     library = drawing.rows[drawing.rows["kernel"] == "cublas_matmul"]["speedup"]
     drawn = [ends for lines in axes.collections if isinstance(lines, LineCollection) for ends in lines.get_segments()]
     assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}

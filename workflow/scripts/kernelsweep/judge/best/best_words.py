@@ -32,6 +32,11 @@ MOST_TIES = 8
 # Beside other words there is less room.
 _FEW_TIES, MOST_SIZES, MOST_ROWS = 2, 4, 4
 
+# A ratio with an interval within this factor is told without it.
+_WELL_KNOWN = 1.01
+# From here on, ratios have one digit after the point, as of times_text().
+_TWICE = 2
+
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
     """The closest ties of a kernel's best configuration by name, and the number of the others."""
@@ -95,9 +100,10 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     time, interval, peak_fraction, of_peak, peak_of
     peak           which that is, if the study has another than the memory's: `float32's`, `the memory's`; or ""
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
+    gain_interval  its 95% interval, `0.55–0.65`, if that reaches further than 1% from it; or ""
     ahead          how many times as fast as the configuration that is, and where: `4.6× as fast as vectors at 8192³`;
                    "" if slower
-    is_beside_throttled, is_throttled  whether the GPU's clock was held back
+    is_beside_throttled, is_throttled  whether too few samples were taken at the full clock
     """
     have_arithmetic = any("arithmetic" in use.kind for use in uses)
     peaks = {one.peak_of for use in uses for one in (use.configuration, use.of_other_peak) if one and one.peak_of}
@@ -132,6 +138,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "peak_of": use.configuration.peak_of,
             "peak": _peak_text(use.configuration) if peaks - {"memory"} else "",
             "gain": f"{times_text(use.gain)}×" if use.gain else "",
+            "gain_interval": _gain_interval(use),
             "beside": use.beside if use.gain else "it is step 1" * (use.kernel == study.kernels[0].name),
             "ahead": _ahead_text(use, study, uses) if use.gain and use.gain < 1 else "",
             "is_beside_throttled": use.is_beside_throttled,
@@ -151,6 +158,15 @@ def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
     where += [f" in {use.kind['arithmetic']}"] if "arithmetic" in use.kind else []
     where += [f" at {size}"] if (size := place_words(use.sizes[-1], study)) else []
     return f"{times_text(1 / (use.gain or 1))}× as fast as {use.kernel}{''.join(where)}"
+
+
+def _gain_interval(use: Use) -> str:
+    """The interval of the gain, with its digits; "" where it is known to 1%."""
+    gain, low, high = use.gain or 1.0, use.gain_low or use.gain or 1.0, use.gain_high or use.gain or 1.0
+    if max(high / gain, gain / low) <= _WELL_KNOWN:
+        return ""
+    digits = 1 if gain >= _TWICE else 2
+    return f"{low:.{digits}f}–{high:.{digits}f}"
 
 
 def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> str:

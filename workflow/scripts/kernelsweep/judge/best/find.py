@@ -37,7 +37,7 @@ class Configuration:
     peak_fraction          the share of the device's nearest peak, of memory or of arithmetic; None where none is known
     arithmetic             the kind of arithmetic of the problem's work; None where that names none
     peak_of                which peak the share is of: "memory", or a kind of arithmetic; None where there is no share
-    throttled              whether the GPU's clock was held back
+    throttled              whether too few samples were taken at the full clock; clock_mhz: the lowest that was seen
     """
 
     parameters: Mapping[str, Any]
@@ -50,6 +50,7 @@ class Configuration:
     arithmetic: str | None = None
     peak_of: str | None = None
     throttled: bool = False
+    clock_mhz: float | None = None
 
     @property
     def time(self) -> Interval:
@@ -90,7 +91,7 @@ def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -
     names, undefined = data.kernel_names if beside is None else [*beside], undefined_kernels(data.measurements)
     rows = timed(data.measurements[data.measurements["kernel"].isin(names)], data.device)
     # The other columns make the order of equal times reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of", "flags"]]
+    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of", "clock_mhz", "flags"]]
     ordered = ordered.assign(arithmetic=_arithmetic(ordered)).sort_values(["time_us", *parameters])
     of_one = ["kernel", *(["arithmetic"] if beside is not None else [])]
     of_place = ordered.groupby([*of_one, *others], sort=False, dropna=False)
@@ -180,6 +181,7 @@ def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded:
         arithmetic=arithmetic_of(row),
         peak_of=peak_of,
         throttled=THROTTLED in row["flags"].split(),
+        clock_mhz=None if pandas.isna(row["clock_mhz"]) else float(row["clock_mhz"]),
     )
 
 
@@ -212,7 +214,8 @@ class Use:
     beside         there, the fastest library that was measured with the same arithmetic, or without any the study's
                    first kernel
     gain           its time over this configuration's; None where it has none, and of the first kernel itself
-    is_beside_throttled  whether the GPU's clock was held back when that was measured
+    gain_low, gain_high  the ends of its 95% interval
+    is_beside_throttled  whether that is throttled
     ties           those that tie with it at each of the sizes, the fastest first
     losses         how much more it costs at each of the sizes
     of_other_peak  as measured at the largest of the sizes that are nearer to another peak; None without any
@@ -228,6 +231,8 @@ class Use:
     configuration: Configuration
     beside: str = ""
     gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
     is_beside_throttled: bool = False
     ties: tuple[Tie, ...] = ()
     losses: tuple[float, ...] = ()
@@ -276,7 +281,9 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     configuration=by_size[-1],
                     of_other_peak=of_other_peak[-1] if of_other_peak else None,
                     beside=beside,
-                    gain=gain,
+                    gain=gain.value if gain else None,
+                    gain_low=gain.low if gain else None,
+                    gain_high=gain.high if gain else None,
                     is_beside_throttled=is_throttled,
                     ties=tuple(
                         Tie(row["kernel"], as_configuration(row, parameters, row["kernel"] in data.gridded))
@@ -313,7 +320,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     names = [*data.kernel_names, *data.measured_libraries]
     left_out = {*undefined_kernels(data.measurements), *data.settings.limits}
     rows = timed(data.measurements, data.device)
-    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work", "peak_of", "flags"]
+    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work", "peak_of", "clock_mhz", "flags"]
     rows = rows.loc[rows["kernel"].isin({*names} - left_out), columns]
     place = rows["kernel"].map({name: number for number, name in enumerate(names)}).astype("int64")
     rows = rows.assign(
@@ -376,15 +383,16 @@ def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
     return own.assign(loss=loss, is_little=is_little | own.index.isin(near.index[tied]))
 
 
-def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, float | None, bool]:
+def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, Interval | None, bool]:
     """The fastest library with the same arithmetic, or else the first kernel; how many times as long; if throttled."""
     others = last[~last["is_own"]]
     if others.empty:
         others = last[(last["place"] == 0) & (chosen["place"] > 0)]
     if others.empty:
         return "", None, False
-    other = others.sort_values("time_us", kind="stable").iloc[0]
-    return str(other["kernel"]), float(other["time_us"]) / chosen["time_us"], THROTTLED in other["flags"].split()
+    other = others.sort_values("time_us", kind="stable").iloc[0].to_dict()
+    gain = ratio(over=time_interval(other), under=time_interval(chosen))
+    return str(other["kernel"]), gain, THROTTLED in other["flags"].split()
 
 
 def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> list[Mapping[Any, Any]]:

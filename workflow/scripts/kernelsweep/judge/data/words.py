@@ -32,7 +32,7 @@ MOST_VALUES = 8
 
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "†: undefined behaviour in CUDA, so never what to use."
-THROTTLED_MARK, THROTTLED_NOTE = " *", "throttled, the GPU's clock was held back."
+THROTTLED_MARK, THROTTLED_NOTE = " *", "throttled, too few samples at the full clock."
 
 # A line of a file of CUDA, in a message.
 _LINE = re.compile(r"\S+\.cuh?:\d+")

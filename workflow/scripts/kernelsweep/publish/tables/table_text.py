@@ -57,7 +57,7 @@ _FLAGS = {
     ),
     "noisy": "Noisy: a visit reached its limit of samples or seconds before its median was as precise as asked.",
     "imprecise": "Imprecise: the 95% interval is wider than asked (measuring.relative_precision).",
-    "throttled": "Throttled: the GPU's clock was held back.",
+    "throttled": "Throttled: too few samples at the full clock.",
     "once_wrong": "Wrong in an earlier run of the same code, and right now: its result is not to be relied on.",
     "runs_again": "Maybe the machine's fault: the next command runs it again.",
     "set_clocks": "The GPU's clock was held by a setting of the user's.",
