@@ -209,7 +209,11 @@ def status_text(
             return {}
         own, others = ([entry for entry in entries if entry.study == answer.study] for entries in (best, beside))
         chart = share_chart(answer.settings, own, others, answer.uses)
-        return {**chart, "uses": [row for row in answer.uses if not row["is_refined"]]}
+        return {
+            **chart,
+            "full_clock": device.get("multiprocessor_clock_mhz"),
+            "uses": [row for row in answer.uses if not row["is_refined"]],
+        }
 
     title, provenance = device["title"] or device["name"], device["provenance"]
     studies = {

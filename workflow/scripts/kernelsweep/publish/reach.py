@@ -1,64 +1,114 @@
-"""How near a platform's kernels come to the peak: the first sentence of its pages."""
+"""How near a platform's kernels come to the peak: the first sentences of its pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.words import list_texts, times_text
+
+# By peak.
+Shares = Mapping[str, Sequence[float]]
 
 
 def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Sentences on the share of the peak of our fastest kernels, at each study's largest sizes; none without times.
 
-    Of one study, it is what to use and its share.
+    Of one study, it is what to use and its share, and how it compares with libraries.
 
     charts  by study, as of share_chart(); empty for a study without times
     """
-    ends = {study: chart["curve"][-chart.get("largest", 1) :] for study, chart in charts.items() if chart.get("curve")}
-    if not ends:
+    charts = {study: chart for study, chart in charts.items() if chart.get("ends_of")}
+    if not charts:
         return []
-    kinds = {kind for study in ends for kind in charts[study].get("peaks", ())}
-    peak = f"{_of(kinds.pop())} peak" if len(kinds) == 1 else "the nearest peak"
-    if len(ends) == 1:
-        (study,) = ends
-        return [_use(charts[study], peak)]
-    further = {study: charts[study].get("further", {}).values() for study in ends}
-    ends = {study: [*chain(shares, *(one["curve"] for one in further[study]))] for study, shares in ends.items()}
-    texts = [f"Our fastest kernels reach {_range([*chain(*ends.values())])} of {peak} at the largest sizes"]
+    if len(charts) == 1:
+        (chart,) = charts.values()
+        return [_use(chart), *_beside_libraries(chart)]
+    of = {study: _joined([chart, *chart["further"].values()]) for study, chart in charts.items()}
+    of_all = _joined([{"ends_of": shares} for shares in of.values()])
+    texts = [f"Our fastest kernels reach {_of_peaks(of_all)} at the largest sizes"]
+    ends = {
+        f"{study} ({peak})" if len(shares) > 1 else study: shares[peak]
+        for study, shares in of.items()
+        for peak in shares
+    }
     least, most = (
         ", ".join(study for study in ends if _share(pick(ends[study])) == _share(pick(chain(*ends.values()))))
         for pick in (min, max)
     )
-    return [*texts, f"Lowest: {least}; highest: {most}"] if " to " in texts[0] else texts
+    return [*texts, f"Lowest: {least}; highest: {most}"] if least != most else texts
 
 
-def _use(chart: Mapping[str, Any], peak: str) -> str:
+def _use(chart: Mapping[str, Any]) -> str:
     """What to use, with its share of the peak at the largest sizes, and with that of what is better there."""
     size = chart.get("end") or "the largest size"
-    first, better = ([one for one in chart.get("reached", ()) if one["is_refined"] == kind] for kind in (False, True))
+    first, better = ([one for one in chart["reached"] if one["is_refined"] == kind] for kind in (False, True))
     if not first:
-        return f"Our fastest reaches {_range(chart['curve'][-chart.get('largest', 1) :])} of {peak} at {size}"
-    share = _range([*chain(*(one["shares"] for one in first))])
-    kernels = list_texts([one["kernel"] for one in first])
-    text = (
-        f"Use {kernels}: {share} of {peak} at {size}"
-        if first[0]["is_everywhere"]
-        else f"At {size}, use {kernels}: {share} of {peak}"
-    )
-    if better and (best := _range([*chain(*(one["shares"] for one in better))])) != share:
-        others = list_texts([one["kernel"] for one in better])
-        text += f"; or by size{f' {others}' * (others != kernels)}: {best}"
-    for kind, one in chart.get("further", {}).items():
-        names = list_texts([*dict.fromkeys(of["kernel"] for of in one.get("reached", ()))])
-        of_kind, way = (f" of {_of(kind)}", "") if one["peaks"] == [kind] else ("", f"in {kind}, ")
-        text += f"; {way}{names or kind}: {_range(one['curve'])}{of_kind}"
+        return f"Our fastest reaches {_of_peaks(chart['ends_of'])} at {size}"
+    kernels, of_first, of_better = _names(first), _joined(first, "shares"), _joined(better, "shares")
+    shares = _of_peaks(of_first)
+    text = f"Use {kernels}: {shares} at {size}" if first[0]["is_everywhere"] else f"At {size}, use {kernels}: {shares}"
+    text += _ahead(first)
+    if better and _of_peaks(of_better) != shares:
+        is_same = len(of_first) == 1 and [*of_better] == [*of_first]
+        best = _range([*chain(*of_better.values())]) if is_same else _of_peaks(of_better, "")
+        text += f"; or by size{f' {_names(better)}' * (_names(better) != kernels)}: {best}{_ahead(better)}"
+    for kind, one in chart["further"].items():
+        way = "" if [*one["ends_of"]] == [kind] else f"in {kind}, "
+        of_kind = _of_peaks(one["ends_of"], "")
+        text += f"; {way}{_names(one['reached']) or kind}: {of_kind}{_ahead(one['reached'], text)}"
     return text
 
 
-def _of(peak: str) -> str:
-    return "the memory's" if peak == "memory" else f"{peak}'s"
+def _ahead(rows: Sequence[Mapping[str, Any]], said: str = "") -> str:
+    """The shares of libraries that are faster than these rows of the answer: ` (cub_tuned 94%)`; "" for none.
+
+    said  the text before, which may have named the library
+    """
+    own = _range([*chain(*_joined(rows, "shares").values())] or [0.0])
+    ahead = {library: of for library, shares in _joined(rows, "ahead").items() if (of := _range(shares)) != own}
+    texts = [f"{library} {of}" if f"{library} " not in said else of for library, of in ahead.items()]
+    return f" ({list_texts(texts)})" if texts else ""
+
+
+def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
+    """How many times as fast as the fastest library our fastest is, over the sizes; none without a library."""
+    texts: list[str] = []
+    for kind, one in {"": chart, **chart["further"]}.items():
+        if gains := one["gains"]:
+            least, most = min(gains.values()), max(gains.values())
+            library = one["library"] or "the fastest library"
+            texts.append(
+                f"{f'in {kind} ' * bool(kind)}{' to '.join(dict.fromkeys(map(times_text, (least, most))))} "
+                + (
+                    f"times as fast as {library}"
+                    if not texts
+                    else f"times{f' ({library})' * (library not in texts[0])}"
+                )
+                + f" at {f'{len(gains)} sizes' if len(gains) > 1 else next(iter(gains))}"
+                + f", faster at {sum(gain > 1 for gain in gains.values())}" * (least < 1 < most)
+            )
+    return [f"Our fastest is {'; '.join(texts)}"] if texts else []
+
+
+def _names(rows: Iterable[Mapping[str, Any]]) -> str:
+    return list_texts([*dict.fromkeys(row["kernel"] for row in rows)])
+
+
+def _joined(rows: Iterable[Mapping[str, Any]], name: str = "ends_of") -> dict[str, list[float]]:
+    """The shares of all, by peak."""
+    joined: dict[str, list[float]] = {}
+    for row in rows:
+        for peak, shares in row[name].items():
+            joined.setdefault(peak, []).extend(shares)
+    return joined
+
+
+def _of_peaks(shares: Shares, word: str = " peak") -> str:
+    """The range of the shares of each peak: `34% to 39% of the memory's peak and 23% of float32's`."""
+    texts = [f"{_range(of)} of {'the memory' if peak == 'memory' else peak}'s" for peak, of in shares.items()]
+    return list_texts([f"{texts[0]}{word}", *texts[1:]], len(texts))
 
 
 def _share(share: float) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
 from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import title_of
+from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.study.settings import StudySettings
 
 # Names at the last size are at least this far apart, and the highest stands here, as parts of the chart's height.
 _APART, _HIGHEST = 0.12, 1.0
 # The letters that have room there, of the fastest's name, which is larger, and of others.
 _LETTERS = {"best": 25, "": 35}
+
+_OF_DRIVER = tuple(map(limit_kernel, DRIVER_LIMITS))
 
 # More rows would not be read.
 MOST_ROWS = 12
@@ -34,16 +38,21 @@ def share_chart(
 
     sizes      in words
     curve      the shares of our fastest at each size
-    largest    the number of the last sizes that share the largest value on the first axis of sizes
-    end        these sizes in words
-    reached    the shares at these of each kernel of the answer's rows, with its `kernel`, and whether the row
-               `is_everywhere` or `is_refined` (best_words.use_rows())
+    end        the last sizes, which share the largest value on the first axis of sizes, in words
+    reached    the shares at these, by peak, of each kernel of the answer's rows, with its `kernel`, whether the row
+               `is_everywhere` or `is_refined` (best_words.use_rows()), and the shares of the libraries that are
+               `ahead` of it, by name
+    gains      by size, how many times as fast our fastest is as the fastest library; where there is one
+    library    its name; "" where several are the fastest, by size
     throttled  the numbers of sizes where our fastest was throttled
+    clocks     the lowest clocks of what is throttled, of ours and of what is beside it, in MHz
     peaks      of which these are shares: "memory", or kinds of arithmetic
-    further    of each further kind of arithmetic, the same `peaks` and `reached`, and the `curve` at the largest sizes
+    ends_of    our fastest's shares at the largest sizes, by peak
+    further    of each further kind of arithmetic, the same `ends_of`, `reached`, `gains` and `library`
     beside     of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words`,
-               `shares`, where they were `throttled`, and where our fastest `passes` a limit; of lines, also of the
-               table's choice for all sizes, and words are those at the last size, with those of other sizes `elsewhere`
+               `shares`, where they were `throttled`, whether it `is_drivers`, which moves the same bytes, and
+               where our fastest `passes` a limit; of lines, also of the table's choice for all sizes, and words are
+               those at the last size, with those of other sizes `elsewhere`
 
     Sizes on one axis of numbers, with shares of one peak and one kind of arithmetic, are lines:
 
@@ -98,10 +107,11 @@ def share_chart(
     kinds = [best.fastest.peak_of for best in known]
     where = _places(study, [best.point for best in known]) if len({*kinds}) == 1 else {}
     are_lines = (bool(where) or len(known) < 2) and not charts and not is_further
-    beside_ours = []
+    beside_ours, clocks = [], [best.fastest.clock_mhz for best in known if best.fastest.throttled]
     for kind, names in (("rival", libraries), ("limit", [*words_of_limits])):
         line = fastest_of(names)
         if words := [words_of_limits.get(best.kernel, best.kernel) for best in line if best]:
+            clocks += [best.fastest.clock_mhz for best in line if best and best.fastest.throttled]
             named = words[-1:] if are_lines else [*dict.fromkeys(words)]
             elsewhere = [name for name in dict.fromkeys(words) if name not in named]
             if is_further and kind == "rival":
@@ -113,21 +123,35 @@ def share_chart(
                     "elsewhere": elsewhere,
                     "shares": _shares(line, kinds),
                     "throttled": _throttled(line),
+                    "is_drivers": any(best.kernel in _OF_DRIVER for best in line if best),
                     "passes": _passes(known, line, sizes) if kind == "limit" else "",
                 }
             )
     compared = [row for row in uses if is_further or not row.get("arithmetic")]
     largest = [best.point for best in known][-_largest(study, [best.point for best in known]) :]
+    rivals = fastest_of(libraries)
+    gains = {
+        size: rival.fastest.time_us / best.fastest.time_us
+        for size, best, rival in zip(sizes, known, rivals, strict=True)
+        if rival
+    }
+    fastest_libraries = {rival.kernel for rival in rivals if rival}
+    at_end = slice(len(sizes) - len(largest), None)
+    ours_at_end = dict(zip(sizes[at_end], known[at_end], strict=True))
+    rivals_at_end = dict(zip(sizes[at_end], rivals[at_end], strict=True))
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
-        "largest": len(largest),
         "end": _end(largest, study),
-        "reached": _reached(compared, dict(zip(sizes, _shares(known, kinds), strict=True)), sizes[-len(largest) :]),
+        "reached": _reached(compared, ours_at_end, rivals_at_end),
+        "gains": gains,
+        "library": fastest_libraries.pop() if len(fastest_libraries) == 1 else "",
         "throttled": _throttled(known),
+        "clocks": sorted({*filter(None, clocks)}.union(*(one["clocks"] for one in charts.values()))),
         "peaks": [*dict.fromkeys(kinds)],
+        "ends_of": _by_peak(known[at_end]),
         "further": {
-            kind: {"peaks": one["peaks"], "curve": one["curve"][-one["largest"] :], "reached": one["reached"]}
+            kind: {name: one[name] for name in ("ends_of", "reached", "gains", "library")}
             for kind, one in charts.items()
         },
         "beside": beside_ours,
@@ -171,7 +195,7 @@ def _row(at: int, fastest: Sequence[str], kernels: Mapping[str, Shares], chart: 
 
 
 def _throttled(found: Sequence[Best | None]) -> list[int]:
-    """The numbers of sizes at which the GPU's clock was held back."""
+    """The numbers of sizes at which too few samples were taken at the full clock."""
     return [number for number, best in enumerate(found) if best and best.fastest.throttled]
 
 
@@ -181,17 +205,30 @@ def _shares_of(row: Mapping[str, Any], fastest: Mapping[str, float | None]) -> d
     return {size: share / (1 + loss) for size, loss in losses if (share := fastest.get(size))}
 
 
+def _by_peak(found: Iterable[Best]) -> dict[str, list[float]]:
+    """The shares by the peak that each is of."""
+    of = grouped(found, lambda best: str(best.fastest.peak_of))
+    return {peak: [best.fastest.peak_fraction or 0.0 for best in bests] for peak, bests in of.items()}
+
+
 def _reached(
-    uses: Sequence[Mapping[str, Any]], fastest: Mapping[str, float | None], sizes: Sequence[str]
+    uses: Sequence[Mapping[str, Any]], fastest: Mapping[str, Best], rivals: Mapping[str, Best | None]
 ) -> list[dict[str, Any]]:
-    """The shares that the answer's rows reach at some of the sizes, by kernel; those that refine another are apart."""
-    reached: dict[tuple[str, bool, bool], list[float]] = {}
+    """The shares that the answer's rows reach at some sizes, by kernel; those that refine another are apart.
+
+    fastest, rivals  of our kernels and of libraries, at these sizes
+    """
+    reached: dict[tuple[str, bool, bool], dict[str, Any]] = {}
     for row in uses:
-        shares = [share for size, share in _shares_of(row, fastest).items() if size in sizes]
-        if shares:
-            reached.setdefault((row["kernel"], row["everywhere"], row["is_refined"]), []).extend(shares)
-    names = ("kernel", "is_everywhere", "is_refined", "shares")
-    return [dict(zip(names, (*of, shares), strict=True)) for of, shares in reached.items()]
+        for size, share in _shares_of(row, {size: one.fastest.peak_fraction for size, one in fastest.items()}).items():
+            names = ("kernel", "is_everywhere", "is_refined")
+            of = (row["kernel"], row["everywhere"], row["is_refined"])
+            one = reached.setdefault(of, {**dict(zip(names, of, strict=True)), "shares": {}, "ahead": {}})
+            ours, rival = fastest[size].fastest, rivals[size]
+            one["shares"].setdefault(ours.peak_of, []).append(share)
+            if rival and rival.fastest.time_us < ours.time_us * (1 + row["losses"][size]):
+                one["ahead"].setdefault(rival.kernel, []).append(rival.fastest.peak_fraction or share)
+    return [*reached.values()]
 
 
 def _passes(own: Sequence[Best], limits: Sequence[Best | None], sizes: Sequence[str]) -> str:
