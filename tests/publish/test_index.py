@@ -184,3 +184,15 @@ def test_a_verdict_is_a_line_and_goes_where_what_it_compares_was_measured_again(
     assert verdicts() == [racy]
     older = "Older than the newest measurements: <a .*>emulator/comparison/comparison.json</a>, made 1970"
     assert re.search(older, (results / "index.html").read_text())
+
+
+def test_a_study_with_a_mistake_is_told_where_the_others_are(results: Path) -> None:
+    # Pins: a page that said that every point is right, and nothing of the study that was left out.
+    told = "Left out: own (config/studies/own.yaml:2: unknown key &#39;titel&#39;; did you mean &#39;title&#39;?)."
+    page = results / "emulator/report.html"
+    page.write_text('<p class="since"></p>')
+    renew_index(results, {"own": "config/studies/own.yaml:2: unknown key 'titel'; did you mean 'title'?"})
+    pages = [page.read_text(), (results / "index.html").read_text()]
+    assert all(told in text.replace("&#x27;", "&#39;") for text in pages)
+    renew_index(results)
+    assert page.read_text() == '<p class="since"></p>' and "Left out" not in (results / "index.html").read_text()

@@ -107,7 +107,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, told: str
 
 
 @pytest.mark.parametrize(("key", "value", "told"), [
-    ("measuring.max_sample", 5, "'max_sample' under measuring; did you mean 'max_samples'? Known keys: "),
+    ("measuring.max_sample", 5, "'max_sample' under measuring; did you mean 'max_samples'?"),
     ("arch", "sm_9", "arch is 'sm_9'. Allowed: for example native or sm_90."),
     ("studies", ["unroling"], "studies names 'unroling'; did you mean 'unrolling'? Allowed: "),
     ("platform", ["NVIDIA H200"], "platform.0 is 'NVIDIA H200'. Allowed: for example auto or gpu or emulator"),

@@ -44,7 +44,7 @@ def renew_index():
 
     try:
         with contextlib.suppress(OSError):  # Someone else's results can't be written to.
-            renew.renew_index(Path(RESULTS))
+            renew.renew_index(Path(RESULTS), {name: PROJECT.mistakes[name] for name in PROJECT.left_out})
     except UserError as error:  # The run's own answer follows.
         logger.error(str(error), extra=OURS)
 

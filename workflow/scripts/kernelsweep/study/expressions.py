@@ -105,8 +105,8 @@ class Expression:
             case ast.BitXor():
                 raise self._refusal("^ is not allowed in an expression; write a power as 2**20")
             case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
-                guess = nearest(name, FUNCTIONS) or ";"
-                raise self._refusal(f"unknown function {name!r}{guess} Known: {', '.join(FUNCTIONS)}.")
+                guess = nearest(name, FUNCTIONS) or f"; Known: {', '.join(FUNCTIONS)}."
+                raise self._refusal(f"unknown function {name!r}{guess}")
             case ast.Constant(value=value) if not isinstance(value, str | bool | int | float):
                 raise self._refusal(f"{value!r} is not allowed in an expression")
             case ast.Constant(value=int() | float() as value) if not abs(value) <= _LARGEST_NUMBER:
@@ -120,8 +120,8 @@ def check_expression(text: str, names: Collection[str], key: str) -> None:
     """Raise UserError, with the key, for a text that is no expression over the known names."""
     try:
         if unknown := sorted(expression(text).names - {*names}):
-            guess = nearest(unknown[0], known := [*names, *FUNCTIONS]) or ";"
-            raise UserError(f"{text!r}: unknown name {unknown[0]!r}{guess} Known: {', '.join(known)}.")
+            guess = nearest(unknown[0], known := [*names, *FUNCTIONS]) or f"; Known: {', '.join(known)}."
+            raise UserError(f"{text!r}: unknown name {unknown[0]!r}{guess}")
     except UserError as error:
         raise UserError(f"{key}: {error}") from error
 

@@ -70,8 +70,9 @@ def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str
             known = list(_resolved(parent, schema).get("properties", {}))
             under = f" under {'.'.join(path[:-1])}" if path[1:] else ""
             unknown.append(last)
-            guess = nearest(last, known) or ("; an expression with a comma stands in quotes." if ")" in last else ";")
-            texts[".".join(path)] = f"unknown key {last!r}{under}{guess} Known keys: {', '.join(known)}."
+            others = "; an expression with a comma stands in quotes." if ")" in last else ";"
+            guess = nearest(last, known) or f"{others} Known keys: {', '.join(known)}."
+            texts[".".join(path)] = f"unknown key {last!r}{under}{guess}"
             continue
         key = ".".join(path) or "the file"
         if kind == "missing":

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kernelsweep.base.groups import grouped
@@ -37,27 +38,31 @@ _SINCE = re.compile('(<p class="since">)[^<]*</p>')
 _CURVE = (96, 32)
 
 
-def renew_index(results: Path) -> None:
+def renew_index(results: Path, mistakes: Mapping[str, str] = MappingProxyType({})) -> None:
     """Write results/index.html as a whole: a reader never sees half of it.
+
+    mistakes  by study, for what the run of all leaves it out
 
     Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
     Raises UserError where such a file can't be read.
     """
     if platforms := read_statuses(results):
         unfinished = results / f".index.html.{os.getpid()}"
-        unfinished.write_text(_index(platforms, results), encoding="utf-8")
+        unfinished.write_text(_index(platforms, results, mistakes), encoding="utf-8")
         unfinished.replace(results / "index.html")
 
 
-def _index(platforms: Sequence[PlatformStatus], results: Path) -> str:
+def _index(platforms: Sequence[PlatformStatus], results: Path, mistakes: Mapping[str, str]) -> str:
     """The page of all pages as HTML: what is wrong comes first, then platforms with times."""
-    parts = [_part(platform, results, _found_since(platform)) for platform in platforms]
+    parts = [_part(platform, results, _found_since(platform), mistakes) for platform in platforms]
     parts.sort(key=lambda part: (part["sign"] != "✗", not any(row["answer"] for row in part["studies"])))
     of = {platform.folder: platform for platform in platforms}
     files = [path for name in _VERDICTS for path in (*results.glob(f"*/{name}"), *results.glob(f"recording/*/{name}"))]
     verdicts = [_verdict(path, of.get(path.parents[1]), results) for path in files]
     verdicts.sort(key=lambda one: str(one["made"]), reverse=True)
-    return html_text("index/index.html", "kernelsweep: results", parts=parts, verdicts=verdicts)
+    return html_text(
+        "index/index.html", "kernelsweep: results", parts=parts, verdicts=verdicts, left_out=_left_out(mistakes)
+    )
 
 
 def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict[str, Any]:
@@ -109,10 +114,19 @@ def _mark(page: Path, since: str) -> None:
         unfinished.replace(page)
 
 
-def _part(platform: PlatformStatus, results: Path, found: Mapping[str, str]) -> dict[str, Any]:
+def _left_out(mistakes: Mapping[str, str]) -> str:
+    """ "Left out: own (config/studies/own.yaml:2: unknown key 'titel')."; "" without mistakes."""
+    texts = [f"{study} ({mistake.splitlines()[0].removesuffix('.')})" for study, mistake in mistakes.items()]
+    return f"Left out: {'; '.join(texts)}." if texts else ""
+
+
+def _part(
+    platform: PlatformStatus, results: Path, found: Mapping[str, str], mistakes: Mapping[str, str]
+) -> dict[str, Any]:
     """A platform and its studies, by the names that the template has for them.
 
-    found  what was found since by study, as _found_since()
+    found     what was found since by study, as _found_since()
+    mistakes  as those of renew_index()
     """
     name = platform.folder.relative_to(results).as_posix()
     newest = {study: platform.newest(study) for study in platform.studies}
@@ -152,7 +166,9 @@ def _part(platform: PlatformStatus, results: Path, found: Mapping[str, str]) -> 
         "provenance": provenance,
         "others": [f"{', '.join(names)} {one}" for one, names in provenances.items()],
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
-        "older": list(filter(None, (_older(status, platform, results, found) for status in platform.statuses))),
+        "older": list(
+            filter(None, (_older(status, platform, results, found, mistakes) for status in platform.statuses))
+        ),
         "studies": rows,
         "makes_pages": f"{COMMAND} {pageless[0]}" if pageless else "",
     }
@@ -221,7 +237,9 @@ def _page(status: Status | None, base: Path, study: str = "") -> str:
     return link(status.folder / PAGE_FILE, base).target + (f"#study-{study}" if study else "")
 
 
-def _older(status: Status, platform: PlatformStatus, results: Path, found: Mapping[str, str]) -> dict[str, Any] | None:
+def _older(
+    status: Status, platform: PlatformStatus, results: Path, found: Mapping[str, str], mistakes: Mapping[str, str]
+) -> dict[str, Any] | None:
     """A scope's page with what became of its studies after it was made; None where all is as on the page.
 
     The page says it, too.
@@ -236,5 +254,7 @@ def _older(status: Status, platform: PlatformStatus, results: Path, found: Mappi
     since += [f"{study} {platform.outcome(study).in_words}" for study in old if study not in uncounted]
     text = "; ".join(since)
     again = f"{COMMAND} {'all' if status is platform.whole else next(iter(status.studies))}"
-    _mark(page, f"Out of date. Since this page was made: {text}. To bring up to date: {again}" if old else "")
+    lacking = {study: mistakes[study] for study in mistakes if status is platform.whole and study not in status.studies}
+    marks = [f"Out of date. Since this page was made: {text}. To bring up to date: {again}"] if old else []
+    _mark(page, " ".join(filter(None, [_left_out(lacking), *marks])))
     return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": text} if old else None
