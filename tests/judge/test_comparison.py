@@ -350,6 +350,13 @@ def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[lis
     fastest, mean = (line.replace("\N{NO-BREAK SPACE}", " ") for line in by_size)
     assert re.fullmatch(r"As fast by size, each study's fastest kernel: 2¹⁶ .*, 2³⁰ 1\.00×[^,]*\.", fastest)
     assert re.fullmatch(r"The mean of 8 kernels: 2¹⁶ .*, 2³⁰ 0\.9\d×\.", mean)
+    # Pins: "each study's fastest kernel", of three of six studies.
+    least = min((row["array_size"] for row in sweeps[0]), key=int)
+    sides = [[row for row in rows if row["study"] == "unrolling" or row["array_size"] != least] for rows in sweeps]
+    other = [{**row, "device": "B"} for row in sides[1]]
+    told = verdict_lines(compare_points(sides[0], other, MARGIN), MARGIN).first
+    assert told[1].startswith("As fast by size, the fastest kernel of unrolling: 2¹⁶")
+    assert told[3] == "Of other sizes: warp_shuffle."
     assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
     assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == [heading, *by_size, takes, code]
     # The terminal has the same rows in the same order; a study's where kernels are many.

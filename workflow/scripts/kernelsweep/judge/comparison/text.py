@@ -274,8 +274,12 @@ def _by_size(kernels: Mapping[str, Group]) -> list[str]:
 
     peaks = [*map(_peaks, sides)]
     peak = f"; the memory's peak is {median(peaks[1]) / median(peaks[0]):.2f}×" if all(peaks) else ""
-    words = [line("As fast by size, each study's fastest kernel", fastest) + f"{peak}."]
-    return [*words, line(f"The mean of {len(alike)} kernels", every) + "."] if alike[1:] else words
+    studies = sorted({str(point.row["study"]) for point in points})
+    others = sorted({kernel.partition("/")[0] for kernel in kernels} - {*studies})
+    of = f"the fastest kernel of {list_texts(studies, len(studies))}" if others else "each study's fastest kernel"
+    words = [line(f"As fast by size, {of}", fastest) + f"{peak}."]
+    words += [line(f"The mean of {len(alike)} kernels", every) + "."] if alike[1:] else []
+    return [*words, *([f"Of other sizes: {list_texts(others, len(others))}."] if others else [])]
 
 
 def _peaks(rows: Iterable[Row]) -> list[float]:

@@ -115,7 +115,7 @@ def _mark(page: Path, since: str) -> None:
 
 
 def _left_out(mistakes: Mapping[str, str]) -> str:
-    """ "Left out: own (config/studies/own.yaml:2: unknown key 'titel')."; "" without mistakes."""
+    """ "Left out: own (its file, line and mistake)."; "" without mistakes."""
     texts = [f"{study} ({mistake.splitlines()[0].removesuffix('.')})" for study, mistake in mistakes.items()]
     return f"Left out: {'; '.join(texts)}." if texts else ""
 
