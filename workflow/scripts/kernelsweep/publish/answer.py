@@ -63,7 +63,7 @@ _CLAIMS = {
 
 # What status.json has of a study's answer as it is.
 _AS_IS: tuple[str, ...] = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "outputs")
-_AS_IS += ("provenance", "kind", "once")
+_AS_IS += ("provenance", "kind", "other_kinds", "once")
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class StudyAnswer:
     provenance  where its numbers come from
     once        whether one visit is behind each of its times
     kind        the element type and the like that the answer holds for, of those that were swept; "" for all
+    other_kinds the others
     """
 
     study: str
@@ -98,6 +99,7 @@ class StudyAnswer:
     lacking: Sequence[str] = ()
     provenance: str = ""
     kind: str = ""
+    other_kinds: Sequence[str] = ()
     once: bool = False
     flagged: Sequence[str] = ()
     outputs: int = 0
@@ -146,17 +148,19 @@ def answers(
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
             provenance=(provenances or {}).get(name, ""),
             once=counted.is_visited_once(name),
-            kind=_kind_text([use.kind for use in uses if use.study == name], study),
+            **_kinds_in_words([use.kind for use in uses if use.study == name], study),
             flagged=[kernel for kernel in (flagged or {}).get(name, ()) if (name, kernel) not in proofs],
         )
         for name, study in studies.items()
     ]
 
 
-def _kind_text(kinds: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
-    """The reference's values on the axes on which what to use was found for several: "float32 sum"."""
+def _kinds_in_words(kinds: Sequence[Mapping[str, Any]], study: StudySettings) -> dict[str, Any]:
+    """The reference's values on the axes on which what to use was found for several, "float32 sum", and the others."""
     varied = [axis for axis in (kinds[0] if kinds else ()) if len({kind[axis] for kind in kinds}) > 1]
-    return place_text({axis: study.reference[axis] for axis in varied if axis in study.reference})
+    kind = place_text({axis: study.reference[axis] for axis in varied if axis in study.reference})
+    texts = dict.fromkeys(place_text({axis: of[axis] for axis in varied}) for of in kinds)
+    return {"kind": kind, "other_kinds": [text for text in texts if text != kind]}
 
 
 def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs) -> str:
