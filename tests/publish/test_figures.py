@@ -220,6 +220,7 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
     assert "In grey, mostly behind others: mask_baseline, cascaded and last_warp_shuffled." in drawing.caption, (
         "as the answer"
     )
+    assert "85% (4 lines)" in texts(lines.draw(recorded("unrolling")).figure), "whose names are at the other panel"
     # Pins: three lines over each other in three colours.
     (axes,) = lines.draw(recorded("histogram"), 3.3).figure.axes
     assert sum(text.get_color() == palette.GREY for text in axes.texts) == 2 and len(axes.texts) == 7

@@ -102,7 +102,7 @@ def draw(name: str, where: str, trace: Trace) -> str:
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
     turns = [row.step for row in drawn if row.step.endswith(".2")]
     notes = [] if trace.is_cut else [counted(rows)]
-    notes += [f"{turn}: step {turn[:-2]} loads again after its stores" for turn in turns[:1]]
+    notes += [f"{turn}: step {turn[:-2]} loads again after the stores of {turn[:-1]}1" for turn in turns[:1]]
     parts = [_head(warps, label)]
     parts += [_row(row, HEAD + ROW * number, label) for number, row in enumerate(drawn)]
     parts += [_text(LEFT, HEAD + ROW * len(drawn) + LOADS + 2, text) for text in more]
@@ -134,7 +134,10 @@ def _drawing(title: str, width: float, height: float, parts: Sequence[str], fold
 
 
 def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
-    """The rows from top to bottom: of a step, loads first, by name. A load after a store of a step begins a turn."""
+    """The rows from top to bottom: of a step, loads first, by name. A load after a store of a step begins a turn.
+
+    An array's turns have their order.
+    """
     moments = sorted({request.moment for warp in warps for request in warp})
     rows: dict[tuple[int, int, str, str], Row] = {}
     for number, warp in enumerate(warps):
@@ -149,7 +152,8 @@ def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
                 row = Row(str(step + 1), request.memory, request.array, [[] for _ in warps])
                 rows.setdefault((step, turn, request.memory, request.array), row).warps[number].append(request)
     turned = {(step, array) for step, turn, _, array in rows if turn}
-    in_order = sorted(rows.items(), key=lambda item: (item[0][0], item[1].stores_only, item[0][1], item[0][3]))
+    last = {key: row.stores_only and (key[0], key[3]) not in turned for key, row in rows.items()}
+    in_order = sorted(rows.items(), key=lambda item: (item[0][0], last[item[0]], item[0][1], item[0][3]))
     return [
         replace(row, step=f"{row.step}.{turn + 1}") if (step, array) in turned else row
         for (step, turn, _, array), row in in_order

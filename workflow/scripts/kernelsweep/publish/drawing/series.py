@@ -128,7 +128,8 @@ def line_ends(
 ) -> dict[Any, list[End]]:
     """The last points of lines that have a text, from below, in all panels in the same order, with their values.
 
-    The texts stand once in each row of `across` panels, on its right; the text of a line in light grey is grey.
+    The texts stand once in each row of `across` panels, on its right; the text of a line in light grey is grey. Where
+    none stand, neighbours with the same value share one.
 
     panels  the rows of each by its name, as draw_lines() takes them
     """
@@ -143,7 +144,15 @@ def line_ends(
             (at, value, f"{beside[line]} {end_text(value, quantity)}".strip(), darker.get(colours[line], colours[line]))
             for line, at, value in rows.reindex(order).dropna(subset=["shown"])[["at", "shown"]].itertuples()
         ]
+        if beside is not texts:
+            ends[name] = [_together([*alike]) for _, alike in itertools.groupby(ends[name], key=lambda end: end[2])]
     return ends
+
+
+def _together(ends: Sequence[End]) -> End:
+    """One end for several with the same text, at the middle one."""
+    at, value, text, colour = ends[len(ends) // 2]
+    return (at, value, f"{text} ({len(ends)} lines)", palette.GREY) if len(ends) > 1 else (at, value, text, colour)
 
 
 def end_text(value: float, quantity: str) -> str:
