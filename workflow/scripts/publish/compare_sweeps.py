@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 
 from kernelsweep.base.json_files import write_json
@@ -14,7 +15,14 @@ from kernelsweep.judge.comparison.sides import previous
 from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
-from kernelsweep.judge.data.proofs import failed_proofs, proof_errors, proofs_in_words, read_proofs
+from kernelsweep.judge.data.proofs import (
+    failed_proofs,
+    message_at,
+    mistakes_of,
+    proof_errors,
+    proofs_in_words,
+    read_proofs,
+)
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
@@ -52,6 +60,15 @@ with logged(snakemake):
     deque(told.count([{name: [row[name] for row in failed] for name in failed[0]}] if failed else []), 0)
     proven, untold = proofs_in_words(proofs) if proofs else "", proof_errors(proofs, told)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in untold), ""]) if proofs else ""
+    # What a check found in a kernel that is wrong since is the cause: of as many kernels as the verdict has examples.
+    kernels = [*dict.fromkeys((row["study"], row["kernel"]) for row in failed)][:4]
+    wrong = {of: proofs[of] for of in kernels if of in proofs}
+    causes = [(of, message_at(row)) for of, proof in wrong.items() for row in mistakes_of(proof, told)]
+    if causes:
+        first, *examples = verdict.wrong
+        found = [f"A check found in {kernel}: {message}." for (_, kernel), message in causes]
+        verdict = replace(verdict, wrong=[first, *found, *examples])
+        untold = proof_errors({of: proof for of, proof in proofs.items() if of not in wrong}, told)
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     names = devices(points)
     first, second = names if names[1:] else ("Before", "After")
