@@ -319,7 +319,7 @@
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
     const lacking = view.show === GAIN && unbased.length ? ` Not drawn, without a point of ${study.names[study.kernels.indexOf(view.baseline)]}: ${unbased.join(", ")}.` : "";
-    const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, the GPU's clock was held back.` : "";
+    const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, too few samples at the full clock.` : "";
     count.textContent = points.length
       ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofTicked}${spread}${empty}${throttled}${undrawn}${lacking}`
       : `${study.title} – no timed point is left by these choices.`;
