@@ -144,6 +144,8 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
     ({"claims": [CLAIM | {"reference_unroll": 3}]}, "claims.0.unroll is 3; Allowed: "),
     ({"steps": [{"kernel": "doubled", "unroll": 3}]}, "steps.0.unroll is 3; Allowed: "),
     ({"axes": {"lambda": [1]}}, "axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"),
+    # Pins: direct.cu was blamed, and "an #if".
+    ({"kernels": [ENTRY | {"function": "doubled<unrol>"}]}, "a launch has 'unrol', which doubled.cu and its hea"),
     ({"kernels": [ENTRY | {"function": "doubled<"}]}, "'doubled<' is no function. Allowed: a name such"),
 ])  # fmt: skip
 def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], told: str) -> None:

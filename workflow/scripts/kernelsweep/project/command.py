@@ -113,6 +113,11 @@ def _run_snakemake(arguments: Sequence[str]) -> NoReturn:
     except Exception as error:  # Of a profile.
         sys.exit(f"{type(error).__name__}: {error}")
     del cli.print
+    for one in parsed.config or ():
+        if not re.match(r"\w+=", one):
+            raise UserError(
+                f"--config has {one!r}, and no name before it. Quote values: compare='{{before: recording/x}}'"
+            )
     for file in parsed.configfile or ():  # Snakemake's exceptions don't name it.
         read_yaml(Path(file), str(file))
     sys.exit(0 if cli.args_to_api(parsed, parser) else 1)

@@ -127,6 +127,9 @@ def checked_study(
         if not entry.build:
             where = f"{_place(file, entry.name, 'macros')}: macros has"
             check_macros(kernel.launches.macros, source, [root / HEADERS], entry.options, where)
+        if misspelt := kernel.launches.misspelt:
+            where = f"{_place(file, entry.name, 'launches')}: a launch has"
+            check_macros(misspelt, source, [root / HEADERS], entry.options, where, [*axes])
     of_steps = [axis for axis in problem.axes if axis in _axes_of_steps(written)]
     steps = _complete(settings.steps, of_steps, kernels, settings.axes, file, "steps")
     profiled = _complete(settings.profiled, of_steps, kernels, settings.axes, file, "profiled")

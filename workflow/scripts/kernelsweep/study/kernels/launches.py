@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.base.cxx import split_list
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.study.expressions import check_expression, expression, number
 from kernelsweep.study.kernels.plan import PLAIN, TENSOR_MAP, Attributes, Launch, Plan, array_of
 from kernelsweep.study.kernels.units import TOOLKIT, variant_name
@@ -43,6 +43,7 @@ _KERNEL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)\s*(?:<(?P<arguments>.
 # An array with an offset.
 _SHIFTED = re.compile(r"\s*&?\s*([A-Za-z_]\w*)\s*[-+\[]")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_CXX_TYPE = re.compile("__|u?int|float|double|half|bool|char|short|long|(un)?signed|true|false|size_t|nv_")
 
 # An expression over the axes in an option.
 _SLOT = re.compile(r"\{([^{}]*)\}")
@@ -101,6 +102,14 @@ class KernelLaunches:
         functions = [launch.kernel or self.function for launch in self.listed] or [self.function]
         templates = (text for function in functions for text in function_name(function)[1] if is_expression(text))
         return self._names(_OF_VARIANTS, OF_TOOLKITS, *templates)
+
+    @cached_property
+    def misspelt(self) -> list[str]:
+        """Template arguments that may be misspelt axes, and may be names of the source."""
+        functions = [launch.kernel or self.function for launch in self.listed] or [self.function]
+        words = {text for function in functions for text in function_name(function)[1] if _IDENTIFIER.fullmatch(text)}
+        others = sorted(word for word in words if word not in self.problem.axes and not _CXX_TYPE.match(word))
+        return [word for word in others if nearest(word, self.problem.axes, similarity=0.75)]
 
     @cached_property
     def launch_names(self) -> set[str]:

@@ -162,12 +162,20 @@ _STANDARD_HEADER = re.compile(
 )
 
 
-def check_macros(names: Iterable[str], path: Path, include: Sequence[Path], options: Sequence[str], where: str) -> None:
-    """Raise UserError for a macro that neither a kernel's file nor a header of it names.
+def check_macros(
+    names: Iterable[str],
+    path: Path,
+    include: Sequence[Path],
+    options: Sequence[str],
+    where: str,
+    known: Sequence[str] = (),
+) -> None:
+    """Raise UserError for a macro, or another word, that neither a kernel's file nor a header of it names.
 
-    A header that can't be read may name any macro.
+    A header that can't be read may name any.
 
     where  begins the message
+    known  what may be meant; without any, the words in capital letters
     """
     files = [path, *included_files(path, include, options)]
     texts = [read_source(file) for file in files]
@@ -178,7 +186,7 @@ def check_macros(names: Iterable[str], path: Path, include: Sequence[Path], opti
     words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", cxx_code(text, keep_leading=False))}
     for name in names:
         if name not in words and name != "NDEBUG":
-            found = nearest(name, sorted(word for word in words if word.upper() == word))
+            found = nearest(name, known or sorted(word for word in words if word.upper() == word))
             raise UserError(f"{where} {name!r}, which {path.name} and its headers never name{found or '.'}")
 
 
