@@ -518,6 +518,10 @@ def test_an_edit_is_compared_with_the_newest_version_that_was_right_everywhere(t
     with Journal(path) as journal:
         note_return(journal, {row["identity_sha256"]: "second" for row in second})
     assert before(path, second) == (["a1", "a2"], ["", ""], [])
+    # That wrong one comes back: it was right before.
+    of = identity_sha256(identity({**POINTS[1], **REST}, "d2", {}))
+    back = [{**second[0], "binary_sha256": "d1"}, {**second[1], "status": "wrong_result", "binary_sha256": "d2"}]
+    assert before(path, [{**row, "identity_sha256": of if row is back[1] else ""} for row in back])[0] == ["c1", "c2"]
     # All results are right, and a check failed, until its study acknowledges the finding.
     third = ran(path, "third", ["e1", "e2"])
     fourth = ran(path, "fourth", ["f1", "f2"])

@@ -11,7 +11,7 @@ from shutil import rmtree
 
 import pytest
 
-from kernelsweep.publish.index.renew import renew_index
+from kernelsweep.publish.index.renew import keep_failed, renew_index
 from kernelsweep.publish.share.recording import note_played
 
 
@@ -97,10 +97,11 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     # Pins: a page that says "Every point is right", which compare's run of the same points has not made again.
     page = results / "emulator/report.html"
     write(page, '<p class="since"></p><h1>', 100)
-    failed = {"verdict": ["OUT OF BOUNDS: 3 points of sums/one, right before."], "failed": {"sums/one": 3}}
-    write(results / "emulator/comparison/comparison.json", json.dumps(failed), 401)
-    what = "3 points failed in compare, 1970-01-01 00:06 UTC"
-    assert rows(results)["sums"].startswith(f"✗ {what} to bring up to date: ")
+    keep_failed(results / "emulator", ["sums"], {"mistaken": [], "failed": {"sums/one": 3}})
+    # Pins: a failed compare that another study's compare made the page forget.
+    keep_failed(results / "emulator", ["rows"], {"mistaken": [], "failed": {}})
+    ((what, said),) = re.findall("✗ (3 points failed in compare, .* UTC)(.*)", rows(results)["sums"])
+    assert said.startswith(" to bring up to date: ")
     mark = f"Out of date. Since this page was made: sums: {what}. To bring up to date: uv run snakemake all</p><h1>"
     assert page.read_text().endswith(mark) and page.stat().st_mtime == 100
     ran(results / "emulator", 500, sums=9, rows=9)

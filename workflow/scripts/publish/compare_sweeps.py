@@ -24,6 +24,7 @@ from kernelsweep.judge.data.proofs import (
     read_proofs,
 )
 from kernelsweep.judge.data.row_counts import RowCounts
+from kernelsweep.publish.index.renew import keep_failed
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
@@ -89,6 +90,7 @@ with logged(snakemake):
         "mistaken": ["/".join(kernel) for kernel in sorted(failed_proofs(proofs))],
     }
     write_json(snakemake.output.summary, summary)
+    keep_failed(Path(plan.results), plan.sizes, summary)
     Path(snakemake.output.latex).write_text(comparison_latex(summary, names), encoding="utf-8")
 
     shown = [kernel for kernel, found in summary["kernels"].items() if found["is_shown"]]

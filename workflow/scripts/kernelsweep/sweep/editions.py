@@ -20,12 +20,12 @@ _RIGHT = ("ok", "out_of_memory")
 class Edition:
     """What ran between two edits.
 
-    key     the kernel's source and the problem
+    key     the kernel's source, the problem, and what both were measured with and on
     points  the hash of the version of each point, by the point
     failed  the visits that failed
     """
 
-    key: tuple[str, str]
+    key: tuple[str, str, str]
     points: dict[str, str] = field(default_factory=dict)
     failed: set[tuple[str, int]] = field(default_factory=set)
 
@@ -40,9 +40,11 @@ def version_of(of: Identity) -> str:
     return identity_sha256({name: of[name] for name in ("point", "version", "settings")})
 
 
-def key_of(of: Identity, source: str) -> tuple[str, str]:
+def key_of(of: Identity, source: str) -> tuple[str, str, str]:
     """What the points of an edition have in common. A point's launches and its machine code are its own."""
-    return source, identity_sha256({**of["version"], "launches": "", "binary": ""})
+    # A search has a protocol of its own.
+    shared = {name: value for name, value in of["settings"].items() if not name.startswith("protocol.")}
+    return source, identity_sha256({**of["version"], "launches": "", "binary": ""}), identity_sha256(shared)
 
 
 class Editions:
@@ -63,7 +65,7 @@ class Editions:
         self._failed_checks = failed_checks
 
     def before(
-        self, newest: str, own: Mapping[str, Collection[str]], key: tuple[str, str] | None = None
+        self, newest: str, own: Mapping[str, Collection[str]], key: tuple[str, str, str] | None = None
     ) -> dict[str, str] | None:
         """The newest right edition before an edit: its points' versions; none of the first one, None if none was right.
 
@@ -71,19 +73,26 @@ class Editions:
         own     the versions of the edit's points, by place_of(); several that are the same in other words
         key     that of an edit that has not run, by key_of()
 
-        An edit that brings back an edition is compared with what was before that one.
+        An edit that brings back a right edition is compared with what was before that one.
         """
-        end = next((at for at, one in enumerate(self._editions) if one.points.get(newest) in own.get(newest, ())), None)
-        key = key if end is None else self._editions[end].key
-        for at, one in enumerate(self._editions[:end]):
-            if one.key == key and all(one.points[point] in own[point] for point in one.points.keys() & own.keys()):
-                end = at
-                break
-        right = [one for one in self._editions[:end] if not one.failed and one.key[0] not in self._failed_checks]
-        # A point that an edit left as it was did not run again.
-        if self._editions[:end] and not right:
+        found = next((one for one in self._editions if one.points.get(newest) in own.get(newest, ())), None)
+        key = found.key if found else key
+        known = [one for one in self._editions if key is None or one.key[2] == key[2]]
+        same = [
+            at
+            for at, one in enumerate(known)
+            if one is found
+            or (one.key == key and all(one.points[point] in own[point] for point in one.points.keys() & own.keys()))
+        ]
+        end = same[0] if same and any(self._is_right(known[at]) for at in same) else len(known)
+        right = [one for one in known[:end] if self._is_right(one)]
+        if known[:end] and not right:
             return None
+        # A point that an edit left as it was did not run again.
         return {point: version for one in right for point, version in one.points.items()}
+
+    def _is_right(self, edition: Edition) -> bool:
+        return not edition.failed and edition.key[0] not in self._failed_checks
 
     def _add(self, value: Any, sources: dict[str, str]) -> None:
         of = value["of"]

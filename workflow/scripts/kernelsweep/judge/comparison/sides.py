@@ -209,9 +209,10 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         latest = max((own for own, _, _ in visits if own), default=None, key=_FIRST)
         right = editions.before(latest.common if latest else "", own_versions)
         choices = [(row, each[0], _earlier(row, *each, right)) for row, each in zip(rows, visits, strict=True)]
+        is_wrong = any(row["status"] != "ok" for row in rows)
         compared = [(own, earlier) for _, own, earlier in choices if own and isinstance(earlier, Record)]
         # What is taken back was there before what it would be compared with.
-        back = {own.version["binary"] for own, earlier in compared if earlier.first > own.first}
+        back = {own.version["binary"] for own, earlier in compared if earlier.first > own.first and not is_wrong}
         undone = {
             own.identity
             for own, earlier in compared
@@ -219,7 +220,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         }
         newest = max((own for own, _ in compared), default=None, key=_FIRST)
         is_taken_back = newest is not None and (
-            newest.identity in undone or any(earlier.first > newest.first for _, earlier in compared)
+            newest.identity in undone or any(earlier.first > newest.first and not is_wrong for _, earlier in compared)
         )
         for row, own, earlier in choices:
             if own and (is_taken_back or own.identity in undone):
@@ -260,15 +261,14 @@ def _earlier(
         failed = min(map(_FIRST, others), default=None)
         reason = NO_RECORD if failed is None else TAKEN_BACK if own and own.first < failed else FAILED_BEFORE
         return SAME_CODE if own and own.source != row["source_sha256"] else reason
-    if right is None:
-        return FAILED_BEFORE
-    if not right:
-        return TAKEN_BACK
     comparable = [one for one in measured if not own or one.settings == own.settings]
     if not comparable:
         assert own is not None, "without one, any other was found"
         changed = differing(max(measured, key=_PLACE).settings, own.settings)
         return f"measured with another {' and '.join(changed)} before"
+    if not right:
+        is_back = own is not None and any(one.first > own.first for one in comparable)
+        return TAKEN_BACK if right is not None or is_back else FAILED_BEFORE
     versions = {*right.values()}
     if latest := max((one for one in comparable if one.identity in versions), default=None, key=_PLACE):
         return replace(latest, first=min(one.first for one in others if _is_same_version(one, latest)))

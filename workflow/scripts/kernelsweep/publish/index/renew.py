@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from kernelsweep.base.groups import grouped
-from kernelsweep.base.json_files import read_json
+from kernelsweep.base.json_files import read_json, write_json
 from kernelsweep.home import COMMAND
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import (
@@ -30,6 +31,9 @@ from kernelsweep.publish.reach import reach
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv", "environment.json")
 # The verdicts of a platform, each with its page: on an edit or two sweeps, and on candidates.
 _VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.json": "grade.html"}
+
+# By study whose last compare failed: how many points, and when.
+_FAILED = "comparison/failed.json"
 
 # Where a page says that it is out of date, in template.html.
 _SINCE = re.compile('(<p class="since">)[^<]*</p>')
@@ -89,18 +93,26 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
 
 def _found_since(platform: PlatformStatus) -> dict[str, str]:
     """By study that was measured again for `compare`, which then failed: what it found, and when."""
-    path = platform.folder / "comparison/comparison.json"
-    if not path.is_file():
-        return {}
-    content, made = read_json(path), path.stat().st_mtime_ns
-    points: Counter[str] = Counter()
-    for kernel, count in {**dict.fromkeys(content.get("mistaken", ()), 0), **content.get("failed", {})}.items():
-        points[kernel.partition("/")[0]] += count
+    path = platform.folder / _FAILED
     return {
         study: f"{f'{count:,} point' + 's' * (count > 1) if count else 'a kernel'} failed in compare, {when(made)}"
-        for study, count in points.items()
+        for study, (count, made) in (read_json(path) if path.is_file() else {}).items()
         if study in platform.studies and made > platform.changed(study) > platform.newest(study).made
     }
+
+
+def keep_failed(folder: Path, studies: Iterable[str], summary: Mapping[str, Any]) -> None:
+    """Note which of the compared studies failed, and when; what was found of others stays.
+
+    folder   the platform's
+    summary  comparison.json
+    """
+    path, points = folder / _FAILED, Counter[str]()
+    for kernel, count in {**dict.fromkeys(summary["mistaken"], 0), **summary["failed"]}.items():
+        points[kernel.partition("/")[0]] += count
+    kept = read_json(path) if path.is_file() else {}
+    others = {study: found for study, found in kept.items() if study not in studies}
+    write_json(path, {**others, **{study: (count, time.time_ns()) for study, count in points.items()}})
 
 
 def _mark(page: Path, since: str) -> None:
