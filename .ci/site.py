@@ -44,9 +44,11 @@ def on_post_build(config: Any) -> None:
     """Put the results' pages into the site, without what no page links to; links to sources lead to the repository."""
     if not HAS_PAGES:
         return
-    work = ("build", "builds", "journal", "logs", "made_from", "points", "references", "samples", "*.secret", ".*")
+    work = ("build", "builds", "journal", "logs", "made_from", "points", "references", "samples")
     pages = Path(config.site_dir, "pages")
-    shutil.copytree(RESULTS, pages, ignore=shutil.ignore_patterns(*work), dirs_exist_ok=True)
+    shutil.copytree(
+        RESULTS, pages, ignore=shutil.ignore_patterns(*work, "*_graded", "*.secret", ".*"), dirs_exist_ok=True
+    )
     for page in pages.rglob("*.html"):
         text = re.sub(
             r'href="(?:\.\./)+((?:kernels|config|docs|resources)/[^"]*)"',
