@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import replace
@@ -108,7 +109,7 @@ def test_the_example_paper_is_made_from_a_run(tmp_path: Path) -> None:
     paper = project / "examples/paper/paper.tex"
     commands = re.findall(r"(?m)^%   (?:uv run )?(.*)", paper.read_text().replace("\\\n%    ", ""))
     for command in [commands[0], *commands[1].split(" && ")]:
-        program, *words = command.split()
+        program, *words = shlex.split(command)
         if program == "snakemake":
             run = snakemake(project, *words)
         else:
