@@ -232,13 +232,17 @@ def _reached(
 
 
 def _passes(own: Sequence[Best], limits: Sequence[Best | None], sizes: Sequence[str]) -> str:
-    """Where our fastest is faster than a limit, and by how much: `up to 0.2% faster, at 2³⁰`; "" for nowhere."""
-    gains = {
-        size: limit.fastest.time_us / best.fastest.time_us - 1
-        for size, best, limit in zip(sizes, own, limits, strict=True)
-        if limit and limit.fastest.time_us > best.fastest.time_us
-    }
-    return f"up to {max(gains.values()):.1%} faster, at {list_texts([*gains])}" if gains else ""
+    """Where our fastest has a shorter time than a limit: `up to 0.9% faster, at 2³⁰`, or a tie; "" for nowhere."""
+    faster, tied = dict[str, float](), list[str]()
+    for size, best, limit in zip(sizes, own, limits, strict=True):
+        if limit and limit.fastest.time_us > best.fastest.time_us:
+            if do_tie(limit.fastest.time, best.fastest.time):
+                tied.append(size)
+            else:
+                faster[size] = limit.fastest.time_us / best.fastest.time_us - 1
+    texts = [f"up to {max(faster.values()):.1%} faster, at {list_texts([*faster])}"] if faster else []
+    texts += [f"as fast, within the error, at {list_texts(tied)}"] if tied else []
+    return "; ".join(texts)
 
 
 def _end(points: Sequence[Mapping[str, Any]], study: StudySettings) -> str:

@@ -31,19 +31,23 @@ def story_data(
     accesses  the pictures of who accesses what, by the place of their step: each its `file` and its `point`
     """
     rows = story_of(data)
+    largest, steps = _largest(data, rows), [_step(data, rows, at, named, accesses) for at in range(len(rows))]
+    if largest:
+        steps[largest["place"] - 1]["findings"].append(largest.pop("finding"))
     return {
         "title": data.title,
         "place": _place(data),
         "pictured": bool(accesses),
-        "largest": _largest(data, rows),
-        "steps": [_step(data, rows, number, named, accesses) for number in range(len(rows))],
+        "largest": largest,
+        "steps": steps,
     }
 
 
 def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
-    """The largest gain of a kernel over the one before it, at any size: its step from 1 on, and a sentence.
+    """The largest gain of a kernel over the one before it, at any size: its step from 1 on, and two sentences.
 
-    Each kernel is at its fastest configuration there. Nothing if none is faster.
+    The `words` are for the first screen, and the `finding`, with the times, for the step. Each kernel is at its fastest
+    configuration there. Nothing if none is faster.
     """
     if not data.has_times or data.compares_outputs:
         return {}
@@ -60,8 +64,11 @@ def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
     gain, before, after, size = max(gains, key=lambda one: one[0].value, default=(None, "", "", ""))
     if gain is None or gain.low <= 1:
         return {}
-    words = f"{after} is {gain.value:.3g} times as fast as {before}{f' at {size}' * bool(size)}, each at its fastest"
-    return {"place": [step.kernel for step in steps].index(after) + 1, "words": words}
+    where, times_us = f" at {size}" * bool(size), [times[size][kernel].value for kernel in (before, after)]
+    words = f"{after} is {gain.value:.3g} times as fast as {before}{where}, each at its fastest"
+    values = f"{' → '.join(map(four_digits, times_us))} µs, {gain.value:.3g} times as fast as `{before}`"
+    finding = f"Largest step{where}, each kernel at its fastest: {values}."
+    return {"place": [step.kernel for step in steps].index(after) + 1, "words": words, "finding": finding}
 
 
 def _step(
