@@ -297,9 +297,14 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
 @cache  # A figure is drawn in several widths.
 def reference_uses(data: StudyData) -> list[Use]:
     """What to use, of the kind of the study's reference point."""
+    return find_uses(data.title, of_reference_kind(data))
+
+
+def of_reference_kind(data: StudyData) -> StudyData:
+    """A study's data with the reference's element type, operation and cache state alone, at any size."""
     kind = {*place_axes(data.settings)} - {*size_axes(data.settings)}
     place = {axis: value for axis, value in data.settings.reference.items() if axis in kind}
-    return find_uses(data.title, replace(data, measurements=at_place(data.measurements, place)))
+    return replace(data, measurements=at_place(data.measurements, place))
 
 
 def of_reference(uses: Iterable[Use], name: str, study: StudySettings) -> list[Use]:

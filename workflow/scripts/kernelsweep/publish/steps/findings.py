@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from kernelsweep.base.groups import grouped
-from kernelsweep.judge.best.find import at_reference_kind, comparable, find_best
+from kernelsweep.judge.best.find import comparable, find_best, of_reference_kind
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place, size_axes, varied
@@ -52,9 +52,8 @@ def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
     if not data.has_times or data.compares_outputs:
         return {}
     kernels = [*dict.fromkeys(step.kernel for step in steps)]
-    of_kind = [best for best in find_best(data.title, data) if at_reference_kind(best.point, data.settings)]
     times: dict[str, dict[str, Interval]] = {}
-    for best in comparable(best for best in of_kind if best.kernel in kernels):
+    for best in comparable(best for best in find_best(data.title, of_reference_kind(data)) if best.kernel in kernels):
         times.setdefault(place_words(best.point, data.settings), {})[best.kernel] = best.fastest.time
     gains = [
         (ratio(over=of_size[before], under=of_size[after]), before, after, size)
