@@ -10,7 +10,7 @@ from typing import Any
 
 from kernelsweep.results import NOT_CHECKED, NOTES, OTHER_CODE, Row
 from kernelsweep.sweep.identity import Identity, identity_sha256
-from kernelsweep.sweep.journal import AGAIN, CHECKS, SEARCHED, Journal, readable_values
+from kernelsweep.sweep.journal import AGAIN, CHECKED_SOURCE, SEARCHED, Journal, readable_values
 
 # A point for which a device has no room tells nothing about its kernel.
 _RIGHT = ("ok", "out_of_memory")
@@ -119,8 +119,8 @@ def note_checks(journal: Journal, source: str, proofs: Iterable[Row]) -> None:
     """
     told = ("", NOT_CHECKED, OTHER_CODE, *NOTES)
     failed = any(row["finding"] not in told and not row["expected"] for row in proofs)
-    if failed != bool((journal.get(f"{CHECKS} {source}") or {}).get("failed")):
-        journal.add(f"{CHECKS} {source}", {CHECKS: source, "failed": failed})
+    if failed != bool((journal.get(f"{CHECKED_SOURCE} {source}") or {}).get("failed")):
+        journal.add(f"{CHECKED_SOURCE} {source}", {CHECKED_SOURCE: source, "failed": failed})
 
 
 def failed_checks(journals: Iterable[Path]) -> set[str]:
@@ -128,9 +128,10 @@ def failed_checks(journals: Iterable[Path]) -> set[str]:
     found: dict[str, bool] = {}
     for path in journals:
         for file in (path, path.parent.parent / "proofs" / path.parent.name / path.name):
-            found |= {value[CHECKS]: value["failed"] for value in readable_values(file) if _is_of_checks(value)}
+            found |= {value[CHECKED_SOURCE]: value["failed"] for value in readable_values(file) if is_of_checks(value)}
     return {source for source, failed in found.items() if failed}
 
 
-def _is_of_checks(value: Any) -> bool:
-    return isinstance(value, dict) and CHECKS in value
+def is_of_checks(value: Any) -> bool:
+    """Whether a journal's value is a line on a source's checks, as of note_checks()."""
+    return isinstance(value, dict) and CHECKED_SOURCE in value

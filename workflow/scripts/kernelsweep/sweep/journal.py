@@ -35,7 +35,7 @@ VERSION = 4
 AGAIN = "again"
 
 # The key in the value of a line that says whether the checks of a source failed.
-CHECKS = "checks"
+CHECKED_SOURCE = "checks"
 
 # The key in the value of a line of a point that a search has proposed.
 SEARCHED = "searched"

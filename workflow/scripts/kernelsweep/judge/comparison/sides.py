@@ -16,9 +16,9 @@ from kernelsweep.base.json_files import first_mistake
 from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.device.pairs import pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
-from kernelsweep.sweep.editions import Editions, failed_checks, place_of
+from kernelsweep.sweep.editions import Editions, failed_checks, is_of_checks, place_of
 from kernelsweep.sweep.identity import identity_sha256
-from kernelsweep.sweep.journal import AGAIN, CHECKS, journals_of, ordered, read_lines, refused_line
+from kernelsweep.sweep.journal import AGAIN, journals_of, ordered, read_lines, refused_line
 
 
 @dataclass
@@ -135,7 +135,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The values of a journal's lines, each with its outcome as a record."""
     for number, value in read_lines(path):
         try:
-            if isinstance(value, dict) and CHECKS in value:
+            if is_of_checks(value):
                 continue
             if AGAIN in value:
                 _LINE.validate_python(value, strict=True)
