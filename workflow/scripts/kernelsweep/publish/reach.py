@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from kernelsweep.judge.data.words import list_texts, times_text
+from kernelsweep.judge.data.words import list_texts, peak_text, times_text
 
 # By peak.
 Shares = Mapping[str, Sequence[float]]
@@ -107,7 +107,7 @@ def _joined(rows: Iterable[Mapping[str, Any]], name: str = "ends_of") -> dict[st
 
 def _of_peaks(shares: Shares, word: str = " peak") -> str:
     """The range of the shares of each peak: `34% to 39% of the memory's peak and 23% of float32's`."""
-    texts = [f"{_range(of)} of {'the memory' if peak == 'memory' else peak}'s" for peak, of in shares.items()]
+    texts = [f"{_range(of)} of {peak_text(peak)}" for peak, of in shares.items()]
     return list_texts([f"{texts[0]}{word}", *texts[1:]], len(texts))
 
 

@@ -128,7 +128,8 @@ def share_chart(
                 }
             )
     compared = [row for row in uses if is_further or not row.get("arithmetic")]
-    largest = [best.point for best in known][-_largest(study, [best.point for best in known]) :]
+    points = [best.point for best in known]
+    largest = points[-_largest(study, points) :]
     rivals = fastest_of(libraries)
     gains = {
         size: rival.fastest.time_us / best.fastest.time_us

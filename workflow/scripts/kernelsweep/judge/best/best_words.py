@@ -17,6 +17,7 @@ from kernelsweep.judge.data.words import (
     axis_value,
     configuration_words,
     device_text,
+    peak_text,
     point_text,
     reference_text,
     size_words,
@@ -136,7 +137,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "peak_fraction": use.configuration.peak_fraction,
             "of_peak": of_peak(use.configuration),
             "peak_of": use.configuration.peak_of,
-            "peak": _peak_text(use.configuration) if peaks - {"memory"} else "",
+            "peak": peak_text(str(use.configuration.peak_of)) if peaks - {"memory"} else "",
             "gain": f"{times_text(use.gain)}×" if use.gain else "",
             "gain_interval": _gain_interval(use),
             "beside": use.beside if use.gain else "it is step 1" * (use.kernel == study.kernels[0].name),
@@ -183,11 +184,7 @@ def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> s
 
 def _other_share(use: Use) -> str:
     """The share of the peak that isn't the largest size's; "" without any."""
-    return f"{of_peak(use.of_other_peak)} of {_peak_text(use.of_other_peak)}" if use.of_other_peak else ""
-
-
-def _peak_text(configuration: Configuration) -> str:
-    return "the memory's" if configuration.peak_of == "memory" else f"{configuration.peak_of}'s"
+    return f"{of_peak(use.of_other_peak)} of {peak_text(str(use.of_other_peak.peak_of))}" if use.of_other_peak else ""
 
 
 def _joined(uses: Sequence[Use]) -> Use:

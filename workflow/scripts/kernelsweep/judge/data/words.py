@@ -217,6 +217,11 @@ def device_text(device: Mapping[str, Any]) -> str:
     return provenance[:1].upper() + provenance[1:]
 
 
+def peak_text(peak: str) -> str:
+    """Whose a peak is: `the memory's`, `float32's`."""
+    return "the memory's" if peak == "memory" else f"{peak}'s"
+
+
 def times_text(gain: float) -> str:
     """How many times as fast, in digits that tell it from 1: 9.6, 1.39, 0.92, 1.006."""
     return f"{gain:.{1 if gain >= 2 else 2 if abs(gain - 1) >= 0.01 else 3}f}"
