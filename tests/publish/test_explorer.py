@@ -260,6 +260,8 @@ def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path, reco
 
 
 def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recorded_page: Path) -> None:
+    from chromium import open_page
+
     for study, lines in {"histogram": 7, "matmul": 0}.items():
         view_of(driver, recorded_page, f"study={study}&view=lines&show=gflops")
         # All but tensor_cores, of another precision than the first kernel. What ends earlier says where.
@@ -285,12 +287,17 @@ list.value = "map"; list.onchange();""")
         ["block_size"],
     ]
     assert not reading & {*all_of(driver, ".kernels label:has(:checked)")}
-    # Every point: those of one size stand apart from those of the next.
-    view_of(driver, recorded_page, "study=bandwidth_bound&view=points")
-    paths = all_of(driver, ".dots", "d")
-    across = sorted({int(place.split(",")[0]) for path in paths for place in path.split("M")[1:]})
-    gaps = [after - before for before, after in pairwise(across)]
-    assert min(gaps) > 3 and sum(gap > 20 for gap in gaps) == 10, "of 11 sizes, two of which are three elements larger"
+    # Every point: those of one size stand apart from those of the next, and a phone has all sizes of all kernels.
+    for width in (390, 1440):
+        open_page(driver, recorded_page, width)
+        view_of(driver, recorded_page, "study=bandwidth_bound&view=points")
+        paths = all_of(driver, ".dots", "d")
+        across = [sorted({int(place.split(",")[0]) for place in path.split("M")[1:]}) for path in paths]
+        gaps = [[after - before for before, after in pairwise(places)] for places in across]
+        of_sizes = [sum(gap > 8 for gap in of_kernel) for of_kernel in gaps]
+        assert of_sizes == [8, *[10] * 7], "of 11 sizes, two of which are three elements larger"
+        (right,) = all_of(driver, ".chart", "clientWidth")
+        assert [right] == all_of(driver, ".chart", "scrollWidth") and max(map(max, across)) < right
     # Shares of the memory's peak, at radius 1 and 4, and of arithmetic's, at 16, are on two scales.
     view_of(driver, recorded_page, "study=convolution&view=lines&over=radius&show=peak_fraction")
     assert [line.count("M") for line in all_of(driver, ".line", "d")][:4] == [2] * 4

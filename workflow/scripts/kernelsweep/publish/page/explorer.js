@@ -8,7 +8,7 @@
   const VIEWS = { [LINES]: "best configurations", [POINTS]: "every point", [MAP]: "heat map" };
   const KERNEL = "kernel", BEST = "best", HEIGHT = 432, NEAR = 40;
   // The properties of a mark that the page's style sheet sets.
-  const LOOK = ["fill", "stroke", "strokeWidth", "opacity", "fontFamily", "fontSize"];
+  const LOOK = ["fill", "stroke", "strokeWidth", "strokeLinecap", "opacity", "fontFamily", "fontSize"];
   // A tick of a hundred thousand or more is that much wider.
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 56 };
@@ -21,9 +21,9 @@
   const NARROW = 520;
   // A longer value has a line of a narrow page for itself.
   const SHORT = 6;
-  // Every point: the part of a value's room that kernels take, the least room of a kernel, so that a wider chart scrolls,
-  // but not to more than so many screens; and the least room of a value with lines between these.
-  const OF_ROOM = 0.85, LEAST_BAND = 9, MOST_SCREENS = 6, LEAST_ROOM = 20, DOT = 4;
+  // Every point: the least width and height of a kernel's panel, and the room around it; the distance of marks beside each
+  // other, and the part of a value's room that they take.
+  const PANEL = 330, LEAST_HEIGHT = 96, PANEL_MARGIN = { left: 36, top: 28, bottom: 20 }, DOT = 5, OF_ROOM = 0.85;
   // The most room that a mark without a line has beside others.
   const MARK = 14;
   // An axis of more values is no map's first choice of those that say how a kernel is launched.
@@ -164,7 +164,7 @@
       return control(axis.title, `at.${axis.name}`, [[BEST, view.view === POINTS ? "all" : BEST], ...values]);
     });
     controls.replaceChildren(
-      choice("study", "study", Object.keys(studies).map((name) => [name, name])),
+      ...(Object.keys(studies).length > 1 ? [choice("study", "study", Object.keys(studies).map((name) => [name, name]))] : []),
       choice("view", "view", Object.entries(VIEWS)),
       choice("show", "show", [...Object.entries(study.quantities), [BEST_SHARE, titleOf(BEST_SHARE)], [GAIN, "times as fast as ..."]]),
       ...(view.show === GAIN ? [choice("baseline", "baseline", study.kernels.map((kernel, place) => [kernel, study.names[place]]))] : []),
@@ -250,8 +250,10 @@
     });
   }
 
-  function labels(area, axis, places, scale, isUp) {
-    const height = HEIGHT - MARGIN.bottom, room = isUp ? () => 16 : (text) => 7.5 * text.length + 12;
+  const roomAcross = (text) => (view.view === POINTS ? 6 * text.length + 8 : 7.5 * text.length + 12);
+
+  function labels(area, axis, places, scale, isUp, height = HEIGHT - MARGIN.bottom) {
+    const room = isUp ? () => 16 : roomAcross;
     const shown = fitting(axis, places, scale, room), joined = (!isUp && scaled(axis, places)?.joined) || [];
     const isLower = (number) => joined[number] === false || (!isUp && view.view === POINTS);
     const lower = fitting(axis, places.filter((place, number) => isLower(number) && !shown.includes(place)), scale, room);
@@ -294,17 +296,18 @@
     return [0, view.show === SHARE ? Math.max(high, 100) : high * HEADROOM];
   }
 
-  function canvas(left, label, width = chart.clientWidth) {
-    const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", HEIGHT).attr("viewBox", `0 0 ${width} ${HEIGHT}`)
+  function canvas(left, label, height = HEIGHT) {
+    const width = chart.clientWidth;
+    const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", height).attr("viewBox", `0 0 ${width} ${height}`)
       .attr("tabindex", 0).attr("role", "img").attr("aria-label", label);
-    svg.append("text").attr("class", "title").attr("x", (left + width) / 2).attr("y", HEIGHT - 6).attr("text-anchor", "middle").text(axisNamed(view.over).title);
+    svg.append("text").attr("class", "title").attr("x", (left + width) / 2).attr("y", height - 6).attr("text-anchor", "middle").text(axisNamed(view.over).title);
     return { svg, left, right: width - MARGIN.right };
   }
 
   function draw() {
     details.replaceChildren();
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
-    const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
+    const marked = { [MAP]: drawMap, [POINTS]: drawPoints, [LINES]: drawLines }[view.view](points, label);
     const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
     const cellWords = [chart.querySelector(".cells") && "Number", view.show !== "time_us" && "colour"].filter(Boolean).join(" and ").replace(/^c/, "C") || "Colour";
     const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)}, of the fastest of its points.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""}${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Thick outline: the fastest${sizes && ` at each ${sizes}`}; thin: its ties (the 95% interval of the ratio of both times includes 1).`;
@@ -315,7 +318,7 @@
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
     // Kernels that aren't ticked may be faster.
     const ofTicked = (view.view === MAP || view.show === BEST_SHARE) && view.kernels.split(",").length < study.kernels.length ? " Here, the fastest is that of the ticked kernels." : "";
-    const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other." : "";
+    const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other. Grey: the fastest of all panels." : "";
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
     const lacking = view.show === GAIN && unbased.length ? ` Not drawn, without a point of ${study.names[study.kernels.indexOf(view.baseline)]}: ${unbased.join(", ")}.` : "";
@@ -324,16 +327,11 @@
       ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofTicked}${spread}${empty}${throttled}${undrawn}${lacking}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
-    fade();
     // In a narrow chart, marks have no room for names.
-    key.replaceChildren(...(view.view !== MAP && isNarrow() ? [...new Set(points.map((point) => study.kernel[point]))].sort(d3.ascending) : [])
+    key.replaceChildren(...(view.view === LINES && isNarrow() ? [...new Set(points.map((point) => study.kernel[point]))].sort(d3.ascending) : [])
       .map((kernel) => create("span", {}, icon(kernel), study.names[kernel])));
     section.dataset.ready = performance.now();
   }
-
-  // The edge behind which a chart goes on is faded.
-  const fade = () => chart.classList.toggle("more", chart.scrollLeft + chart.clientWidth < chart.scrollWidth - 1);
-  chart.addEventListener("scroll", fade);
 
   const isNarrow = () => chart.clientWidth < NARROW;
   const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
@@ -345,7 +343,7 @@
   }));
 
   // Names at the lines' ends, moved apart around their middle, with a line to an end at the last value that is not beside
-  // its name; of every point, at a kernel's best at the last value, with its symbol.
+  // its name.
   function endLabels({ svg, right }, marks, texts) {
     if (isNarrow()) return;
     const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
@@ -365,63 +363,45 @@
     }
     for (const pile of piles) pile.forEach((end, place) => { end.y = pile.top + LABEL_HEIGHT * place; });
     const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
-    const isDotted = view.view === POINTS;
-    if (isDotted) names.append("path").attr("transform", (end) => `translate(${x + 4},${end.y})`).attr("d", (end) => symbol(end.kernel, 40)).style("fill", (end) => colour(end.kernel));
-    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x + 12 * isDotted).attr("y", (end) => end.y + 4)
+    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
       .style("fill", (end) => colour(end.kernel)).text((end) => texts.get(end.kernel));
-    names.filter((end) => !isDotted && Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && placeAt(end) === last).append("path").attr("class", "leader")
+    names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && placeAt(end) === last).append("path").attr("class", "leader")
       .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
   }
 
-  function drawLines(points, label) {
-    const axis = axisNamed(view.over), [values, endsOf] = shownValues();
+  // The axis of what a chart shows, from `bottom` to `top`, with a line across its width per tick, and where it is read
+  // against 1 or 100%.
+  function drawUp(svg, [left, right], [low, high], [bottom, top]) {
+    const isLog = isLogarithmic(low, high), y = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain(limits(low, high)).range([bottom, top]);
+    const ticks = d3.axisLeft(y).ticks(Math.min(6, (bottom - top) / 30), isLog ? "," : undefined).tickSize(left - right);
+    svg.append("g").attr("class", "grid").attr("transform", `translate(${left},0)`).call(ticks);
+    const limit = { [SHARE]: 100, [GAIN]: 1 }[view.show];
+    if (limit) svg.append("path").attr("class", "limit").attr("d", `M${left},${y(limit)}H${right}`);
+    return y;
+  }
+
+  // The points with a value, their kernels, and their values on the axis.
+  function valued(points, values) {
     const known = points.filter((point) => values[point] !== null);
-    const shown = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
-    const isDotted = view.view === POINTS;
-    const [places, kernels] = [(point) => placeOf(view.over, point), (point) => study.kernel[point]].map((of) => [...new Set(shown.map(of))].sort(d3.ascending));
-    const scrolled = chart.scrollLeft;
-    const least = isDotted ? Math.min(MARGIN.left + MARGIN.right + places.length * kernels.length * LEAST_BAND / OF_ROOM, MOST_SCREENS * chart.clientWidth) : 0;
-    const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label, Math.max(chart.clientWidth, least)), { svg } = area;
+    return [known, ...[(point) => study.kernel[point], (point) => placeOf(view.over, point)].map((of) => [...new Set(known.map(of))].sort(d3.ascending))];
+  }
+
+  function drawLines(points, label) {
+    const axis = axisNamed(view.over), [values, endsOf] = shownValues(), [known, kernels, places] = valued(points, values);
+    const shown = best(known, (point) => [study.kernel[point], placeOf(view.over, point)]);
+    const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
     const names = endNames(shown, places.at(-1));
-    if (!isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)) + 12 * isDotted);
-    // Every point: a kernel's stand beside the others', and those of a size apart from the next one's.
-    // So do marks that no line joins.
-    const joined = scaled(axis, places)?.joined ?? [], isApart = isDotted || !joined.some(Boolean);
-    const wide = (area.right - area.left) / places.length, apart = Math.min(OF_ROOM * wide / kernels.length, isDotted ? Infinity : MARK);
-    const beside = (kernel) => (isApart ? apart * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = isDotted ? 0 : 16;
-    const x = scaleOf(axis, places, [area.left + room, area.right - room]);
-    let [low, high] = [Infinity, -Infinity];
-    for (const point of shown) {
-      const [from, to] = isDotted ? [values[point], values[point]] : endsOf(point);
-      [low, high] = [Math.min(low, from), Math.max(high, to)];
-    }
-    const isLog = isLogarithmic(low, high);
-    const y = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain(limits(low, high)).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
-    const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
-    const grid = svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
-    const title = svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
-    if (view.show === SHARE || view.show === GAIN) {
-      const limit = y(view.show === SHARE ? 100 : 1);
-      svg.append("path").attr("class", "limit").attr("d", `M${area.left},${limit}H${area.right}`);
-    }
-    if (isDotted && wide >= LEAST_ROOM) {
-      const between = places.slice(1).map((place) => `M${x(place) - wide / 2},${MARGIN.top}V${HEIGHT - MARGIN.bottom}`);
-      svg.append("g").attr("class", "grid").append("path").attr("d", between.join(""));
-    }
+    if (!isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)));
+    // Marks that no line joins stand beside each other.
+    const joined = scaled(axis, places)?.joined ?? [], apart = joined.some(Boolean) ? 0 : Math.min(OF_ROOM * (area.right - area.left) / places.length / kernels.length, MARK);
+    const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
+    const y = drawUp(svg, [area.left, area.right], d3.extent(shown.flatMap(endsOf)), [HEIGHT - MARGIN.bottom, MARGIN.top]);
+    svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
     labels(area, axis, places, x, false);
-    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + beside(study.kernel[point]), y: y(values[point]), ...(isDotted ? {} : { column: placeOf(view.over, point) }) }));
-    if (isDotted) spread(marks, apart);
+    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + apart * (kernels.indexOf(study.kernel[point]) - (kernels.length - 1) / 2), y: y(values[point]), column: placeOf(view.over, point) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
-      if (isDotted) {
-        // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
-        const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}`)), id = `dot-${kernel}`;
-        group.append("marker").attr("id", id).attr("markerUnits", "userSpaceOnUse").attr("overflow", "visible").append("path").attr("d", symbol(kernel, isNarrow() ? 9 : 13)).attr("stroke", "none");
-        const path = group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
-        for (const place of ["start", "mid", "end"]) path.attr(`marker-${place}`, `url(#${id})`);
-        continue;
-      }
       ofKernel.sort((a, b) => a.x - b.x);
       const onLine = ofKernel.filter((mark) => joined[places.indexOf(placeOf(view.over, mark.point))]);
       // No line joins shares of two peaks.
@@ -436,18 +416,37 @@
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
-    const fastest = new Set(best(shown, (point) => [study.kernel[point], placeOf(view.over, point)]));
-    endLabels(area, marks.filter(({ point }) => fastest.has(point)), names);
-    // The axis and the titles stay while the chart scrolls.
-    const stay = svg.append("g").attr("class", "stay");
-    chart.onscroll = () => stay.attr("transform", `translate(${chart.scrollLeft},0)`);
-    if (least > chart.clientWidth) {
-      stay.append("rect").attr("width", area.left).attr("height", HEIGHT);
-      for (const part of [grid, title]) stay.node().append(part.node().cloneNode(true));
-      stay.selectAll("line, path").remove();
-      stay.append(() => svg.select(".title").attr("x", (area.left + chart.clientWidth) / 2).node());
-      chart.scrollLeft = scrolled;
-    }
+    endLabels(area, marks, names);
+    listen(svg, marks, () => NEAR);
+    return marks;
+  }
+
+  // Every point: a panel for each kernel, all with one scale, as many beside each other as have room.
+  function drawPoints(points, label) {
+    const axis = axisNamed(view.over), [values] = shownValues(), [known, kernels, places] = valued(points, values);
+    const across = Math.max(1, Math.min(kernels.length, Math.floor(chart.clientWidth / PANEL))), rows = Math.ceil(kernels.length / across);
+    const { left, top } = PANEL_MARGIN, room = (chart.clientWidth + left) / across, wide = (room - 2 * left) / places.length;
+    const isLow = fitting(axis, places, scaleOf(axis, places, [0, room - 2 * left]), roomAcross).length < places.length;
+    const bottom = PANEL_MARGIN.bottom + LABEL_HEIGHT * isLow, height = Math.max(LEAST_HEIGHT, (HEIGHT - MARGIN.bottom) / rows - top - bottom), high = top + height + bottom;
+    const { svg } = canvas(left, label, LABEL_HEIGHT + high * rows + top);
+    if (!known.length) return [];
+    svg.append("text").attr("class", "title").attr("y", 12).text(titleOf(view.show));
+    const fastest = best(known, (point) => [placeOf(view.over, point)]), ends = d3.extent(known, (point) => values[point]);
+    const marks = kernels.flatMap((kernel, number) => {
+      const panel = { left: left + room * (number % across), right: room * (number % across + 1) - left, svg: svg.append("g") };
+      const start = LABEL_HEIGHT + top + high * Math.floor(number / across), low = start + height;
+      const x = scaleOf(axis, places, [panel.left, panel.right]), y = drawUp(panel.svg, [panel.left, panel.right], ends, [low, start]);
+      labels(panel, axis, places, x, false, low);
+      panel.svg.append("path").attr("class", "best").attr("d", fastest.map((point) => `M${x(placeOf(view.over, point)) - wide / 2},${y(values[point])}h${wide}`).join(""));
+      const group = panel.svg.append("g").attr("data-kernel", kernel).attr("fill", colour(kernel));
+      group.append("path").attr("transform", `translate(${panel.left + 6},${start - 10})`).attr("d", symbol(kernel, 48));
+      group.append("text").attr("data-kernel", kernel).attr("x", panel.left + 16).attr("y", start - 6).text(study.names[kernel]);
+      const ofKernel = known.filter((point) => study.kernel[point] === kernel).map((point) => ({ point, x: x(placeOf(view.over, point)), y: y(values[point]), column: `${number} ${placeOf(view.over, point)}` }));
+      spread(ofKernel, OF_ROOM * wide);
+      // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
+      group.append("path").attr("class", "dots").attr("stroke", colour(kernel)).attr("d", [...new Set(ofKernel.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}h0`))].join(""));
+      return ofKernel;
+    });
     listen(svg, marks, () => NEAR);
     return marks;
   }
@@ -597,11 +596,11 @@
     tip.replaceChildren(create("strong", { textContent: study.names[study.kernel[mark.point]] }), factList(mark.point));
     tip.hidden = false;
     // Of the places beside the mark, and the corners, the first that covers the fewest marks.
-    const [most, lowest, scrolled] = [chart.clientWidth - tip.offsetWidth, HEIGHT - tip.offsetHeight, chart.scrollLeft];
+    const [most, lowest] = [chart.clientWidth - tip.offsetWidth, chart.clientHeight - tip.offsetHeight];
     const around = (at, size) => [at + 16, at - size - 16];
-    const places = [[around(mark.x - scrolled, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]]
+    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]]
       .flatMap(([lefts, tops]) => lefts.flatMap((left) => tops.map((top) => [Math.max(0, Math.min(left, most)), Math.max(0, Math.min(top, lowest))])));
-    const covered = ([left, top]) => drawn.filter(({ x, y }) => x - scrolled > left - 8 && x - scrolled < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
+    const covered = ([left, top]) => drawn.filter(({ x, y }) => x > left - 8 && x < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
     const [left, top] = places.sort((a, b) => covered(a) - covered(b))[0];
     tip.style.left = `${left}px`;
     tip.style.top = `${top}px`;
@@ -626,7 +625,6 @@
       for (const property of LOOK) element.style[property] = look[property];
     });
     copy.querySelector(".ring")?.remove();
-    copy.querySelector(".stay")?.removeAttribute("transform");
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.style.background = getComputedStyle(document.body).backgroundColor;
     return new XMLSerializer().serializeToString(copy);

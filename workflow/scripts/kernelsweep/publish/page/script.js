@@ -128,8 +128,11 @@ const contents = new Map([...document.querySelectorAll('nav a[href^="#"]')].map(
 function markRead() {
   const begun = [...contents.keys()].filter((section) => section.getBoundingClientRect().top < innerHeight / 2);
   for (const [section, link] of contents) {
-    if (section === begun.at(-1)) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
+    if (section !== begun.at(-1)) link.removeAttribute("aria-current");
+    else if (!link.hasAttribute("aria-current")) {
+      link.setAttribute("aria-current", "true");
+      link.closest("nav").scrollLeft = link.offsetLeft - innerWidth / 3;
+    }
   }
 }
 
