@@ -69,7 +69,7 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page_without_its_date(results:
     assert rows(results) == {"emulator": told("✗ 13 of 18", "00:03"), **every, "sums": alone}
     page = (results / "index.html").read_text()
     assert page.index(": 5 of 9 points failed") < page.index("<h2>"), "red first"
-    since = ["emulator/report.html, made 1970-01-01 00:01 UTC. Since then: sums ✗ 4 of 9 right."]
+    since = ["emulator/report.html, made 1970-01-01 00:01 UTC. Since then: sums: ✗ 4 of 9 right."]
     assert older(results) == since
     # A study that was never run with all is "by itself" on every page: nothing is said.
     write(results / "emulator/points/other/one.csv", "", 190)
@@ -91,21 +91,27 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     write(results / "emulator/points/sums/one.csv", "", 400)
     said = rows(results)
     assert said["emulator"].startswith("9 of 9 points right; 1 study was measured again, and not")
-    again = "measured again; to bring up to date: uv run snakemake sums"
+    again = "one measured again; to bring up to date: uv run snakemake sums"
     assert said["sums"].startswith("not counted") and again in said["sums"]
-    assert older(results)[0].endswith("Since then: sums measured again.")
+    assert not older(results), "its row says it"
     # Pins: a page that says "Every point is right", which compare's run of the same points has not made again.
     page = results / "emulator/report.html"
     write(page, '<p class="since"></p><h1>', 100)
     keep_failed(results / "emulator", ["sums"], {"mistaken": [], "failed": {"sums/one": 3}})
     # Pins: a failed compare that another study's compare made the page forget.
     keep_failed(results / "emulator", ["rows"], {"mistaken": [], "failed": {}})
-    ((what, said),) = re.findall("✗ (3 points failed in compare, .* UTC)(.*)", rows(results)["sums"])
-    assert said.startswith(" to bring up to date: ")
-    mark = f"Out of date. Since this page was made: sums: {what}. To bring up to date: uv run snakemake all</p><h1>"
-    assert page.read_text().endswith(mark) and page.stat().st_mtime == 100
+    ((at, command),) = re.findall("✗ 3 points of one failed in compare (.* UTC); (.*)", rows(results)["sums"])
+    assert command == "to bring up to date, once corrected: uv run snakemake sums"
+    mark = f"Out of date. Since this page was made: sums: 3 points of one failed in compare, {at}."
+    mark += f" T{command[1:].replace('sums', 'all')}</p><h1>"
+    assert page.read_text() == f'<p class="since old">{mark}' and page.stat().st_mtime == 100
+    # The comparison is told where it is newer, and of this study.
+    write(results / "emulator/comparison/comparison.html", "", 450)
+    write(results / "emulator/comparison/comparison.json", '{"verdict": ["wrong"], "failed": {"sums/one": 3}}', 450)
+    rows(results)
+    assert f'{at} (<a href="comparison/comparison.html">what compare found</a>). To' in page.read_text()
     ran(results / "emulator", 500, sums=9, rows=9)
-    write(page, f'<p class="since">{mark}', 500)
+    write(page, f'<p class="since old">{mark}', 500)
     rows(results)
     assert page.read_text() == '<p class="since"></p><h1>'
 

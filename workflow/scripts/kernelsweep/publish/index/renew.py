@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -32,11 +31,11 @@ _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv
 # The verdicts of a platform, each with its page: on an edit or two sweeps, and on candidates.
 _VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.json": "grade.html"}
 
-# By study whose last compare failed: how many points, and when.
-_FAILED = "comparison/failed.json"
+# By study whose last compare failed: in words, and when.
+_FAILED = "comparison/failures.json"
 
 # Where a page says that it is out of date, in template.html.
-_SINCE = re.compile('(<p class="since">)[^<]*</p>')
+_SINCE = re.compile('<p class="since.*?</p>')
 
 # A curve's width and height, in the units of its drawing.
 _CURVE = (96, 32)
@@ -50,18 +49,24 @@ def renew_index(results: Path, mistakes: Mapping[str, str] = MappingProxyType({}
     Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
     Raises UserError where such a file can't be read.
     """
-    if platforms := read_statuses(results):
+    platforms, verdicts = read_statuses(results), _verdict_files(results)
+    if platforms or verdicts:
         unfinished = results / f".index.html.{os.getpid()}"
-        unfinished.write_text(_index(platforms, results, mistakes), encoding="utf-8")
+        unfinished.write_text(_index(platforms, verdicts, results, mistakes), encoding="utf-8")
         unfinished.replace(results / "index.html")
 
 
-def _index(platforms: Sequence[PlatformStatus], results: Path, mistakes: Mapping[str, str]) -> str:
+def _verdict_files(results: Path) -> list[Path]:
+    return [path for name in _VERDICTS for path in (*results.glob(f"*/{name}"), *results.glob(f"recording/*/{name}"))]
+
+
+def _index(
+    platforms: Sequence[PlatformStatus], files: Sequence[Path], results: Path, mistakes: Mapping[str, str]
+) -> str:
     """The page of all pages as HTML: what is wrong comes first, then platforms with times."""
     parts = [_part(platform, results, _found_since(platform), mistakes) for platform in platforms]
     parts.sort(key=lambda part: (part["sign"] != "✗", not any(row["answer"] for row in part["studies"])))
     of = {platform.folder: platform for platform in platforms}
-    files = [path for name in _VERDICTS for path in (*results.glob(f"*/{name}"), *results.glob(f"recording/*/{name}"))]
     verdicts = [_verdict(path, of.get(path.parents[1]), results) for path in files]
     verdicts.sort(key=lambda one: str(one["made"]), reverse=True)
     return html_text(
@@ -74,16 +79,15 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
 
     A comparison is older where a study that it is about was measured again: an edit may have been taken back.
     """
-    content, made = read_json(path), path.stat().st_mtime_ns
-    kernels = (kernel for name in ("kernels", "counted", "failed") for kernel in content.get(name, ()))
-    compared = {kernel.partition("/")[0] for kernel in kernels}
+    content, made, compared = read_json(path), path.stat().st_mtime_ns, _compared(path)
+    devices = content.get("devices", ())
     of = platform.studies if platform and "candidates" not in content else []
     written = [platform.changed(study) for study in of if platform and (study in compared or not compared)]
     page = path.with_name(_VERDICTS[f"{path.parent.name}/{path.name}"])
     return {
-        "lines": content["verdict"],
-        "kind": "Candidates" if "candidates" in content else "Before and after",
-        "on": platform.device if platform else "",
+        "lines": [line for line in content["verdict"] if line not in content.get("left_out", ())],
+        "kind": "Candidates" if "candidates" in content else "Two GPUs" if devices[1:] else "Before and after",
+        "on": platform.device if platform and not devices[1:] else ", ".join(devices[:1]),
         "is_bad": bool(content.get("failed") or content.get("failed_proofs") or content.get("status")),
         "file": link(page if page.is_file() else path, results),
         "made": when(made),
@@ -91,12 +95,19 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     }
 
 
-def _found_since(platform: PlatformStatus) -> dict[str, str]:
+def _compared(page: Path) -> set[str]:
+    """The studies that a comparison's page is about."""
+    content = read_json(page.with_suffix(".json"))
+    kernels = (kernel for name in ("kernels", "counted", "failed") for kernel in content.get(name, ()))
+    return {kernel.partition("/")[0] for kernel in kernels}
+
+
+def _found_since(platform: PlatformStatus) -> dict[str, tuple[str, str]]:
     """By study that was measured again for `compare`, which then failed: what it found, and when."""
     path = platform.folder / _FAILED
     return {
-        study: f"{f'{count:,} point' + 's' * (count > 1) if count else 'a kernel'} failed in compare, {when(made)}"
-        for study, (count, made) in (read_json(path) if path.is_file() else {}).items()
+        study: (words, when(made))
+        for study, (words, made) in (read_json(path) if path.is_file() else {}).items()
         if study in platform.studies and made > platform.changed(study) > platform.newest(study).made
     }
 
@@ -107,18 +118,25 @@ def keep_failed(folder: Path, studies: Iterable[str], summary: Mapping[str, Any]
     folder   the platform's
     summary  comparison.json
     """
-    path, points = folder / _FAILED, Counter[str]()
-    for kernel, count in {**dict.fromkeys(summary["mistaken"], 0), **summary["failed"]}.items():
-        points[kernel.partition("/")[0]] += count
+    path, failed = folder / _FAILED, {**dict.fromkeys(summary["mistaken"], 0), **summary["failed"]}
     kept = read_json(path) if path.is_file() else {}
-    others = {study: found for study, found in kept.items() if study not in studies}
-    write_json(path, {**others, **{study: (count, time.time_ns()) for study, count in points.items()}})
+    found = {study: of_study for study, of_study in kept.items() if study not in studies}
+    for study, kernels in grouped(failed, lambda kernel: kernel.partition("/")[0]).items():
+        count, names = sum(failed[kernel] for kernel in kernels), [kernel.partition("/")[2] for kernel in kernels]
+        where = ", ".join(names) if len(names) < 4 else f"{len(names)} kernels"
+        what = f"{count:,} point{'s' * (count > 1)}" if count else "a check"
+        found[study] = (f"{what} of {where} failed in compare", time.time_ns())
+    write_json(path, found)
 
 
-def _mark(page: Path, since: str) -> None:
-    """Have a page say above its title that it is out of date, or no longer. Its time stays that of its results."""
+def _mark(page: Path, since: str, kind: str = "") -> None:
+    """Have a page say above its title that it is out of date, or no longer. Its time stays that of its results.
+
+    since  what it says, as HTML
+    kind   a class of style.css besides
+    """
     text, times = page.read_text(encoding="utf-8"), page.stat()
-    marked = _SINCE.sub(lambda found: f"{found[1]}{escape(since)}</p>", text, count=1)
+    marked = _SINCE.sub(lambda _: f'<p class="{f"since {kind}".strip()}">{since}</p>', text, count=1)
     if marked != text:
         unfinished = page.with_name(f".{page.name}.{os.getpid()}")
         unfinished.write_text(marked, encoding="utf-8")
@@ -133,7 +151,7 @@ def _left_out(mistakes: Mapping[str, str]) -> str:
 
 
 def _part(
-    platform: PlatformStatus, results: Path, found: Mapping[str, str], mistakes: Mapping[str, str]
+    platform: PlatformStatus, results: Path, found: Mapping[str, tuple[str, str]], mistakes: Mapping[str, str]
 ) -> dict[str, Any]:
     """A platform and its studies, by the names that the template has for them.
 
@@ -150,7 +168,7 @@ def _part(
     is_right &= not found
     last, whole = max(newest.values(), key=lambda status: status.made), platform.whole
     provenance = (whole or last).provenance
-    rows = [_study_row(study, platform, results, study in uncounted, found.get(study, "")) for study in newest]
+    rows = [_study_row(study, platform, results, study in uncounted, found.get(study)) for study in newest]
     # What the report of all has comes first.
     rows.sort(key=lambda row: not (row["name"] in whole.studies if whole else row["page"]))
     others = [row for row in rows if (whole and row["name"] not in whole.studies) or not row["page"]]
@@ -162,6 +180,7 @@ def _part(
     return {
         "name": name,
         "title": platform.device or name,
+        "is_stale": bool(uncounted),
         "reach": reach({study: platform.outcome(study).answer for study in newest}),
         "is_checked": any(outcome.clean for outcome in outcomes),
         "page": _page(platform.whole, results),
@@ -186,7 +205,9 @@ def _part(
     }
 
 
-def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted: bool, found: str) -> dict[str, Any]:
+def _study_row(
+    study: str, platform: PlatformStatus, results: Path, is_uncounted: bool, found: tuple[str, str] | None
+) -> dict[str, Any]:
     """A study of a platform; its remark is what a reader must know of it."""
     status, outcome = platform.newest(study), platform.outcome(study)
     current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
@@ -197,8 +218,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
     if is_uncounted:
         before = "" if outcome.is_right else f"before that, {outcome.fault}; "
-        again = "" if found else f"{platform.again}; "
-        remark = f"{again}{before}to bring up to date: {COMMAND} {study}"
+        again = f"{found[1]}; " if found else f"{platform.again(study, status.made)}; "
+        remark = f"{again}{before}{_renewed(bool(found), study)}"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     answer, (width, height) = outcome.answer, _CURVE
@@ -210,10 +231,11 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "name": study,
         "title": outcome.title.partition(": ")[2],
         "page": page,
+        "is_stale": is_uncounted,
         "sign": _sign((outcome.is_right or is_uncounted) and not found, not is_uncounted and not outcome.edited),
         # A verdict says all of a comparison.
         "is_told": bool(found),
-        "points": found or ("not counted" if is_uncounted else counts_text([outcome])),
+        "points": found[0] if found else ("not counted" if is_uncounted else counts_text([outcome])),
         "remark": remark,
         "failed": outcome.failed,
         "fault": outcome.fault,
@@ -228,14 +250,19 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     }
 
 
+def _renewed(is_wrong: bool, target: str) -> str:
+    """Which command renews what is out of date, in words."""
+    return f"to bring up to date{', once corrected' * is_wrong}: {COMMAND} {target}"
+
+
 def _sign(is_right: bool, is_known: bool) -> str:
     """Whether all is right; "" where that is not known."""
     return ("✓" if is_known else "") if is_right else "✗"
 
 
-def _points(outcomes: Sequence[StudyOutcome], uncounted: int, found: Mapping[str, str]) -> str:
+def _points(outcomes: Sequence[StudyOutcome], uncounted: int, found: Mapping[str, tuple[str, str]]) -> str:
     """The points of studies that were counted, and what of those is known that were measured since."""
-    texts = [f"{study}: {words}" for study, words in found.items()]
+    texts = [f"{study}: {words}" for study, (words, _) in found.items()]
     texts += ["of the others, " * bool(found) + counts_text(outcomes, " points right")] if outcomes else []
     if rest := uncounted - len(found):
         texts.append(f"{rest} {'study was' if rest == 1 else 'studies were'} measured again, and not counted since")
@@ -250,23 +277,37 @@ def _page(status: Status | None, base: Path, study: str = "") -> str:
 
 
 def _older(
-    status: Status, platform: PlatformStatus, results: Path, found: Mapping[str, str], mistakes: Mapping[str, str]
+    status: Status,
+    platform: PlatformStatus,
+    results: Path,
+    found: Mapping[str, tuple[str, str]],
+    mistakes: Mapping[str, str],
 ) -> dict[str, Any] | None:
-    """A scope's page with what became of its studies after it was made; None where all is as on the page.
+    """A scope's page with what became of its studies after it was made, unless their rows say it; or None.
 
     The page says it, too.
     """
     page, old = status.folder / PAGE_FILE, [study for study in status.studies if platform.is_old(study, status)]
     if not page.is_file():
         return None
-    uncounted = [study for study in old if platform.is_uncounted(study)]
-    since = [f"{study}: {found[study]}" for study in uncounted if study in found]
-    uncounted_alone = [study for study in uncounted if study not in found]
-    since += [f"{', '.join(uncounted_alone)} {platform.again}"] if uncounted_alone else []
-    since += [f"{study} {platform.outcome(study).in_words}" for study in old if study not in uncounted]
-    text = "; ".join(since)
-    again = f"{COMMAND} {'all' if status is platform.whole else next(iter(status.studies))}"
+    several, since = len(status.studies) > 1, []
+    for study in old:
+        words = ", ".join(found.get(study, ())) or platform.again(study, status.made)
+        is_counted = not platform.is_uncounted(study)
+        since.append(platform.outcome(study).in_words if is_counted else words)
+        since[-1] = f"{study}: {since[-1]}" if several else since[-1]
     lacking = {study: mistakes[study] for study in mistakes if status is platform.whole and study not in status.studies}
-    marks = [f"Out of date. Since this page was made: {text}. To bring up to date: {again}"] if old else []
-    _mark(page, " ".join(filter(None, [_left_out(lacking), *marks])))
-    return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": text} if old else None
+    left_out, mark, verdict = escape(_left_out(lacking)), "", platform.folder / "comparison/comparison.html"
+    if old:
+        again = _renewed(not found.keys().isdisjoint(old), "all" if status is platform.whole else old[0])
+        mark = f"Out of date. Since this page was made: {escape('; '.join(since))}"
+        if verdict.is_file() and verdict.stat().st_mtime_ns > status.made and _compared(verdict) & {*old}:
+            mark += f' (<a href="{link(verdict, page.parent).target}">what compare found</a>)'
+        mark += f". {escape(again[:1].upper() + again[1:])}"
+    _mark(page, f"{left_out} {mark}".strip(), ("old" if found.keys() & {*old} else "old again") if old else "")
+    told = all(platform.is_uncounted(study) for study in old)
+    return (
+        None
+        if told
+        else {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": "; ".join(since)}
+    )

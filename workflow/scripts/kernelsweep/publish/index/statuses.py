@@ -126,16 +126,21 @@ class PlatformStatus:
 
     def changed(self, study: str) -> int:
         """When a study's points or proofs were last written, or became another recording's, in nanoseconds."""
-        written = [path for name in _COUNTED for path in (self.folder / name / study).glob("*.csv")]
+        written = self._written(study)
         if not written and (recorded := self.folder / RECORDED_FILE).is_file():
             return int(read_json(recorded)["since"])
         # A recording's points come in one file.
         return max((_made(path) for path in written or [self.folder / "measurements.csv"] if path.is_file()), default=0)
 
-    @property
-    def again(self) -> str:
-        """What was done after the last count, in words."""
-        return "recorded again" if (self.folder / RECORDED_FILE).is_file() else "measured again"
+    def again(self, study: str, since: int) -> str:
+        """What was done after a count in words, such as "neighbored measured again"."""
+        if (self.folder / RECORDED_FILE).is_file():
+            return f"{study} recorded again"
+        kernels = sorted({path.stem for path in self._written(study) if _made(path) > since})
+        return f"{', '.join(kernels) if len(kernels) < 4 else f'{len(kernels)} kernels'} measured again"
+
+    def _written(self, study: str) -> list[Path]:
+        return [path for name in _COUNTED for path in (self.folder / name / study).glob("*.csv")]
 
     def newest(self, study: str) -> Status:
         """Where a study was counted last."""
