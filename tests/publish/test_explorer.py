@@ -271,21 +271,30 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
         assert len(all_of(driver, ".line", "d")) == lines
     assert all_of(driver, '[name="show"] option')[0] == "useful throughput (TFLOP/s)"
     assert all_of(driver, ".chart svg > g > text")[-1] == "8192³"
+    view_of(driver, recorded_page, "study=matmul&show=gain")
+    assert all_of(driver, ".absent text") == ["no naive"] and "8192³" in all_of(driver, ".chart svg > g > text")
+    # Where shares are near to each other, lines begin with ratios; every point doesn't.
+    for view, first in (("lines", "gain"), ("points", "peak_fraction")):
+        view_of(driver, recorded_page, f"study=bandwidth_bound&view={view}")
+        assert all_of(driver, '[name="show"]', "value") == [first]
     # Of many kernels, it begins with the first one, those that do a part of the work, and those that the answer names.
-    view_of(driver, recorded_page, "study=bandwidth_bound&view=lines")
+    view_of(driver, recorded_page, "study=bandwidth_bound&view=lines&show=peak_fraction")
     answered = {name for use in uses_of("bandwidth_bound") for name in (use["kernel"], use["beside"])}
     reading, ties = {"read_only", "streaming_read_only"}, {"counted_sum", "work_counter"}
     assert {*all_of(driver, ".chart text[data-kernel]")} == {"vector_loads", *reading, *answered, *ties} > {"cub_tuned"}
     assert {"2²⁰", "2²⁰+3", "2²⁸+3"} <= {*all_of(driver, ".chart svg > g > text")}, "each mark's size"
     marks = all_of(driver, "label:has(:checked) path", "d")
     assert len({*marks}) == len(marks) == 8, "each has a mark of its own"
-    # A map begins with the axes that it has room for, and its fastest kernel does all of the work.
+    # What does a part of the work is dashed.
+    assert len(all_of(driver, ".part", "d")) == len(reading)
+    # A map begins with how kernels are launched, and its fastest kernel does all of the work.
     driver.execute_script("""const list = document.querySelector('#explorer [name="view"]');
 list.value = "map"; list.onchange();""")
     assert [all_of(driver, f'[name="{name}"]', "value") for name in ("over", "across")] == [
-        ["array_size"],
         ["block_size"],
+        ["unroll"],
     ]
+    assert all_of(driver, '[name="show"]', "value") == ["peak_fraction"]
     assert not reading & {*all_of(driver, ".kernels label:has(:checked)")}
     # Every point: those of one size stand apart from those of the next, and a phone has all sizes of all kernels.
     for width in (390, 1440):

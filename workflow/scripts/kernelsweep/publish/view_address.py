@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.publish.figure_files import GAIN
 
 # The figures that show the explorer's views; what stands before an axis that has a value, and that value where it is
 # free.
@@ -58,7 +59,7 @@ def whole_address(address: str, study: Mapping[str, Any]) -> str:
     across = view.get("across", next((axis for axis in [*of_kernel, "kernel", *rest] if axis != over), over))
     left_out = study["limits"] if view["view"] == "map" and "kernel" not in (over, across) else ()
     usual = {
-        "show": next(iter(study["quantities"])),
+        "show": GAIN if study["is_close"] and view["view"] == "lines" else next(iter(study["quantities"])),
         "baseline": study["kernels"][0],
         "over": over,
         "across": across,

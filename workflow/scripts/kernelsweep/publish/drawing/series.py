@@ -20,6 +20,8 @@ from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE
 
 # The room above the largest value, around ratios, and around a single value on a logarithmic axis.
 HEADROOM, AROUND, AROUND_ONE = 1.08, 1.02, 1.5
+# The factor beyond which an axis is logarithmic, by its quantity.
+LOGARITHMIC_BEYOND = {"time_us": LOGARITHMIC_FROM, GAIN: 3}
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks. Values that are nearer
 # than the factor may have none of these between them.
 TICKS: Sequence[Sequence[float]] = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]
@@ -36,17 +38,17 @@ End = tuple[float, float, str, str]
 
 
 def limits(low: float, high: float, quantity: str) -> tuple[float, float]:
-    """The ends of an axis: ratios are read against 1, all else against 0; times that are far apart are logarithmic."""
-    if is_logarithmic(low, high, quantity):
-        return low / HEADROOM, high * HEADROOM
+    """The ends of an axis: ratios are read against 1, all else against 0; what is far apart is logarithmic."""
     if quantity == GAIN:
         return min(low, 1) / AROUND, max(high, 1) * AROUND
+    if is_logarithmic(low, high, quantity):
+        return low / HEADROOM, high * HEADROOM
     return 0.0, max(high, 100) if quantity == PEAK_SHARE else high * HEADROOM
 
 
 def is_logarithmic(low: float, high: float, quantity: str) -> bool:
     """Whether values of a quantity between two ends are on a logarithmic axis."""
-    return quantity == "time_us" and high > LOGARITHMIC_FROM * low
+    return high > LOGARITHMIC_BEYOND.get(quantity, math.inf) * low
 
 
 def scale(axes: Axes, name: Literal["x", "y"], low: float, high: float, quantity: str) -> None:

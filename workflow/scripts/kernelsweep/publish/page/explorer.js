@@ -13,9 +13,9 @@
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 56 };
   // As in the figures: the room above the largest value, and that around ratios; an axis is logarithmic where its ends
-  // are further apart than this factor; and values that are nearer to each other than this part of their mean distance
+  // are further apart than this factor, one of ratios from the next on; and values that are nearer to each other than this part of their mean distance
   // are too near.
-  const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
+  const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, RATIOS_FROM = 3, LEAST_APART = 0.25;
   const LABEL_HEIGHT = 14, NAME_HEIGHT = 12, PER_LETTER = 6.7;
   // A narrower chart has no names at its lines.
   const NARROW = 520;
@@ -113,9 +113,10 @@
     const usualKernels = study.usual.filter((kernel) => !isMap || over === KERNEL || across === KERNEL || !study.limits.includes(kernel));
     const kernels = wanted.kernels === undefined ? usualKernels
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
-    const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
+    const view = one(wanted.view, Object.keys(VIEWS)), isRatio = study.baseline || (study.is_close && view === LINES);
+    const show = one(wanted.show ?? (isRatio && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
     const baseline = one(wanted.baseline ?? study.baseline, study.kernels);
-    return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
+    return { study: name, view, show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
   }
 
   function show(wanted, address = true) {
@@ -128,12 +129,12 @@
 
   const remember = () => history.replaceState(null, "", ADDRESS + new URLSearchParams(view));
 
-  const isUsual = (kernels) => kernels === complete({ ...view, kernels: undefined }).kernels;
+  // What a reader chose, for another view: not what the view began with.
+  const chosenIn = (usual) => Object.fromEntries(Object.entries(view).filter(([key, value]) => key === "study" || value !== usual[key]));
 
   function choice(label, key, options) {
     const list = create("select", { name: key, onchange: () => {
-      const { kernels, ...rest } = view;
-      show({ ...(key === "study" ? {} : key === "view" && isUsual(kernels) ? rest : view), [key]: list.value });
+      show({ ...(key === "study" ? {} : key === "view" ? chosenIn(complete({ study: view.study, view: view.view })) : view), [key]: list.value });
       controls.querySelector(`[name="${key}"]`)?.focus();
     } });
     list.append(...options.map(([value, text]) => create("option", { value, textContent: text, selected: value === view[key] })));
@@ -287,12 +288,13 @@
     };
     return [times.map((time, point) => (baseOf(point) === undefined ? null : percent * times[baseOf(point)] / time)), ends];
   }
-  const titleOf = (name) => ({ [GAIN]: `times as fast as ${study.names[study.kernels.indexOf(view.baseline)]}`, [BEST_SHARE]: "% of the fastest" }[name] ?? study.quantities[name]);
+  const baselineName = () => study.names[study.kernels.indexOf(view.baseline)];
+  const titleOf = (name) => ({ [GAIN]: `times as fast as ${baselineName()}`, [BEST_SHARE]: "% of the fastest" }[name] ?? study.quantities[name]);
 
   // The lower and upper limit of what a chart shows. Ratios are read against 1, all else against 0.
   function limits(low, high) {
-    if (isLogarithmic(low, high)) return [low / HEADROOM, high * HEADROOM];
     if (view.show === GAIN) return [Math.min(low, 1) / AROUND, Math.max(high, 1) * AROUND];
+    if (isLogarithmic(low, high)) return [low / HEADROOM, high * HEADROOM];
     return [0, view.show === SHARE ? Math.max(high, 100) : high * HEADROOM];
   }
 
@@ -310,21 +312,23 @@
     const marked = { [MAP]: drawMap, [POINTS]: drawPoints, [LINES]: drawLines }[view.view](points, label);
     const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
     const cellWords = [chart.querySelector(".cells") && "Number", view.show !== "time_us" && "colour"].filter(Boolean).join(" and ").replace(/^c/, "C") || "Colour";
-    const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)}, of the fastest of its points.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""}${chart.querySelector(".cells + .cells") ? " Named: the kernel of the fastest cell of each column." : ""} Thick outline: the fastest${sizes && ` at each ${sizes}`}; thin: its ties (the 95% interval of the ratio of both times includes 1).`;
+    // Kernels that aren't ticked may be faster.
+    const ofTicked = view.kernels.split(",").length < study.kernels.length ? " of the ticked" : "";
+    const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)} of its fastest point${chart.querySelector(".cells + .cells") ? ", whose kernel is named" : ""}.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""} Thick outline: the fastest${ofTicked}${sizes && ` at each ${sizes}`}; thin: its ties.`;
     const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
     const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
     const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
     const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
-    // Kernels that aren't ticked may be faster.
-    const ofTicked = (view.view === MAP || view.show === BEST_SHARE) && view.kernels.split(",").length < study.kernels.length ? " Here, the fastest is that of the ticked kernels." : "";
+    const ofBest = view.view !== MAP && view.show === BEST_SHARE && ofTicked ? ` The fastest${ofTicked}.` : "";
     const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other. Grey: the fastest of all panels." : "";
+    const dashed = chart.querySelector(".part") ? " Dashed: does a part of the work." : "";
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
-    const lacking = view.show === GAIN && unbased.length ? ` Not drawn, without a point of ${study.names[study.kernels.indexOf(view.baseline)]}: ${unbased.join(", ")}.` : "";
+    const lacking = view.show === GAIN && unbased.length && !chart.querySelector(".absent text") ? ` Not drawn, without a point of ${baselineName()}: ${unbased.join(", ")}.` : "";
     const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, too few samples at the full clock.` : "";
     count.textContent = points.length
-      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofTicked}${spread}${empty}${throttled}${undrawn}${lacking}`
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofBest}${spread}${dashed}${empty}${throttled}${undrawn}${lacking}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
     // In a narrow chart, marks have no room for names.
@@ -334,7 +338,7 @@
   }
 
   const isNarrow = () => chart.clientWidth < NARROW;
-  const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
+  const isLogarithmic = (low, high) => high / low > ({ time_us: LOGARITHMIC_FROM, [GAIN]: RATIOS_FROM }[view.show] ?? Infinity);
 
   // Kernels' names, with the value at which one ends before the others.
   const endNames = (points, last) => new Map([...d3.group(points, (point) => study.kernel[point])].map(([kernel, ofKernel]) => {
@@ -344,14 +348,14 @@
 
   // Names at the lines' ends, moved apart around their middle, with a line to an end at the last value that is not beside
   // its name.
-  function endLabels({ svg, right }, marks, texts) {
+  function endLabels({ svg, right }, marks, texts, last) {
     if (isNarrow()) return;
     const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
       const at = d3.greatest(ofKernel, (mark) => mark.x);
       return { kernel, at };
     });
     ends.sort((a, b) => a.at.y - b.at.y);
-    const placeAt = (end) => placeOf(view.over, end.at.point), x = right + 4, last = Math.max(...ends.map(placeAt)), piles = [];
+    const placeAt = (end) => placeOf(view.over, end.at.point), x = right + 4, piles = [];
     const piled = (pile) => {
       const high = LABEL_HEIGHT * (pile.length - 1), top = pile.reduce((sum, end) => sum + end.at.y, 0) / pile.length - high / 2;
       return Object.assign(pile, { top: Math.max(MARGIN.top, Math.min(top, HEIGHT - MARGIN.bottom - high)) });
@@ -373,17 +377,18 @@
   // against 1 or 100%.
   function drawUp(svg, [left, right], [low, high], [bottom, top]) {
     const isLog = isLogarithmic(low, high), y = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain(limits(low, high)).range([bottom, top]);
-    const ticks = d3.axisLeft(y).ticks(Math.min(6, (bottom - top) / 30), isLog ? "," : undefined).tickSize(left - right);
+    const ticks = d3.axisLeft(y).ticks(Math.min(isLog ? 10 : 6, (bottom - top) / 30), isLog ? "," : undefined).tickSize(left - right);
     svg.append("g").attr("class", "grid").attr("transform", `translate(${left},0)`).call(ticks);
     const limit = { [SHARE]: 100, [GAIN]: 1 }[view.show];
     if (limit) svg.append("path").attr("class", "limit").attr("d", `M${left},${y(limit)}H${right}`);
     return y;
   }
 
-  // The points with a value, their kernels, and their values on the axis.
+  // The points with a value, their kernels, and the places on the axis: of categories, also those without a value.
   function valued(points, values) {
-    const known = points.filter((point) => values[point] !== null);
-    return [known, ...[(point) => study.kernel[point], (point) => placeOf(view.over, point)].map((of) => [...new Set(known.map(of))].sort(d3.ascending))];
+    const known = points.filter((point) => values[point] !== null), distinct = (places) => [...new Set(places)].sort(d3.ascending);
+    const [there, all] = [known, points].map((some) => distinct(some.map((point) => placeOf(view.over, point))));
+    return [known, distinct(known.map((point) => study.kernel[point])), view.view === POINTS || scaled(axisNamed(view.over), all) ? there : all];
   }
 
   function drawLines(points, label) {
@@ -399,6 +404,9 @@
     const y = drawUp(svg, [area.left, area.right], d3.extent(shown.flatMap(endsOf)), [HEIGHT - MARGIN.bottom, MARGIN.top]);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
     labels(area, axis, places, x, false);
+    const there = new Set(shown.map((point) => placeOf(view.over, point)));
+    svg.append("g").attr("class", "title absent").selectAll("text").data(places.filter((place) => !there.has(place))).enter().append("text")
+      .attr("x", x).attr("y", HEIGHT / 2).attr("text-anchor", "middle").text(`no ${view.show === GAIN ? baselineName() : "value"}`);
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + apart * (kernels.indexOf(study.kernel[point]) - (kernels.length - 1) / 2), y: y(values[point]), column: placeOf(view.over, point) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
@@ -411,12 +419,12 @@
         if (runs.at(-1)?.peak !== peak) runs.push(Object.assign([], { peak }));
         runs.at(-1).push(mark);
       }
-      if (onLine.length) group.append("path").attr("class", "line").attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
+      if (onLine.length) group.append("path").attr("class", "line").classed("part", study.limits.includes(study.kernels[kernel])).attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
       group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
-    endLabels(area, marks, names);
+    endLabels(area, marks, names, places.at(-1));
     listen(svg, marks, () => NEAR);
     return marks;
   }
@@ -499,11 +507,10 @@
     const fastest = new Map(best(shown, problemOf).map((point) => [problemOf(point).join(), point]));
     const fastestAt = ({ point }) => fastest.get(problemOf(point).join());
     cells("fastest", marks.filter((mark) => ratio(interval(mark.point), interval(fastestAt(mark))).low <= 1), 2).classed("first", (mark) => fastestAt(mark) === mark.point);
-    const firsts = new Set(best(shown, (point) => [placeOf(view.over, point)]));
     const digits = d3.format(`,.${Math.max(decimals(isTime ? least : most) - 1, (isTime ? least : most) <= 100 ? 1 : 0)}f`);
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
     if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
-      const named = isNamed ? marks.filter(({ point }) => firsts.has(point)) : [], most = Math.max(0, ...named.map(({ point }) => nameIn(point).length));
+      const named = isNamed ? marks : [], most = Math.max(0, ...named.map(({ point }) => nameIn(point).length));
       const top = isNamed ? -4 - (NAME_HEIGHT / 2) * (most - 1) : 4;
       const lines = [[(point) => (values[point] === null ? "–" : digits(values[point]) + "*".repeat(isThrottled({ point }))), top, marks]];
       for (let place = 0; place < most; place++) lines.push([(point) => nameIn(point)[place] ?? "", top + 16 + NAME_HEIGHT * place, named]);

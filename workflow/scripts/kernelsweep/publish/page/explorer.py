@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,9 @@ MOST_POINTS = 200_000
 # The quantities that are shown, in this order: their columns in measurements.csv, and their labels.
 _QUANTITIES = {"peak_fraction": QUANTITIES[PEAK_SHARE]}
 _QUANTITIES |= {column: QUANTITIES[column] for column in ("bandwidth_gbs", "gflops", "time_us")}
+
+# Kernels whose rates are nearer than this part of the largest rate, at most sizes, are told apart by ratios alone.
+_CLOSE = 0.1
 
 # At most so many kernels that the answer doesn't name are shown at first.
 _MOST_KERNELS = 8
@@ -84,6 +88,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     limits         those that do a part of the work, and the driver's copy and fill
     colours        those of kernels in CSS, as in the figures
     usual          kernels that are shown at first
+    is_close       whether their rates are so near to each other that lines show ratios at first
     axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
                    usual one (-1: the best is taken), and whether the axis says how a kernel is built or launched
     tied           groups of these axes that vary together
@@ -123,6 +128,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
             )
             at[axis] = [places[text] for text in texts]
     _name_sizes(axes, study["tied"], points)
+    sizes = [at[axis["name"]] for axis in axes if not axis["of_kernel"]]
     columns = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
@@ -134,6 +140,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     last = {*map(limit_kernel, study["limits"]), *undefined}
     ours = [*study["names"], *(rival["call"].partition("<")[0].strip() for rival in study["rivals"])]
     colours = kernel_colours(ours, last, names, study.get("colours", {}))
+    usual = _usual(study, [name for name in names if name not in undefined], points)
     return {
         "title": study["title"],
         "kernels": names,
@@ -141,7 +148,8 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "undefined": sorted(undefined),
         "limits": [*map(limit_kernel, study["limits"])],
         "colours": [*map(on_page, map(colours.__getitem__, names))],
-        "usual": _usual(study, [name for name in names if name not in undefined], points),
+        "usual": usual,
+        "is_close": columns[0] != "time_us" and _are_close(columns[0], usual, points, [*zip(*sizes, strict=True)]),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
@@ -183,6 +191,18 @@ def _usual(study: Mapping[str, Any], defined: Sequence[str], points: Sequence[Ro
     others = ours - named
     is_all = len(others) <= _MOST_KERNELS or not study.get("uses")
     return [name for name in defined if name in named | (others if is_all else ties)]
+
+
+def _are_close(column: str, kernels: Sequence[str], points: Sequence[Row], sizes: Sequence[Any]) -> bool:
+    """Whether kernels' best rates are within _CLOSE of each other at most sizes, of which each point has one."""
+    best: dict[Any, dict[str, float]] = {}
+    for point, size in zip(points, sizes, strict=False):
+        if point["kernel"] in kernels and point.get(column):
+            rates = best.setdefault(size, {})
+            rates[point["kernel"]] = max(rates.get(point["kernel"], 0), float(point[column]))
+    apart = [max(rates.values()) - min(rates.values()) for rates in best.values() if len(rates) > 1]
+    most = max((rate for rates in best.values() for rate in rates.values()), default=0)
+    return bool(apart) and statistics.median(apart) < _CLOSE * most
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
