@@ -33,7 +33,14 @@ from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.swept_axes import place_caption
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.published_text import PublishedColumn
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW, published_columns, study_table
+from kernelsweep.publish.tables.study_table import (
+    KERNEL_ROW,
+    LIMIT_ROW,
+    NO_STEP,
+    RIVAL_ROW,
+    published_columns,
+    study_table,
+)
 from kernelsweep.results import PROOF_FAILED
 
 # The columns of a quantity with its interval.
@@ -111,6 +118,7 @@ def ladder_of(data: StudyData) -> Ladder:
         # A step's own configuration shows what it changes, and says little of how fast its kernel is.
         data = replace(data, settings=data.settings.changed(steps=[]))
     table = study_table(data)
+    table = table[table["status"] != NO_STEP].reset_index(drop=True)
     table = table.assign(**{name: nan for name in (*OF_TIME, *OF_SPEEDUP) if name not in table})
     rivals = table[table["kind"] == RIVAL_ROW]
     axes = [axis for axis in kernel_axes(data.settings) if axis != "unroll" and rivals[axis].nunique() > 1]

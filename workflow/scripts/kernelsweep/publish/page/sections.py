@@ -49,7 +49,8 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     moved = " which counters move," if any(step["findings"] for step in story["steps"]) else ""
     why = f"Why: what each step changes,{moved} and the code" if is_story else "Who accesses what"
     table = html(folder / "table.md", f"study-{name}", study["title"], base)
-    numbers = "What is published" if study["compares"] == "outputs" else "All numbers of the study"
+    numbers = f"Numbers at {story['at']}" if story["at"] else "All numbers of the study"
+    numbers = "What is published" if study["compares"] == "outputs" else numbers
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     has_times = study["compares"] == "times"
     for_papers = [file for name in ("best.tex", "counters.tex") if has_times and (file := folder / name).is_file()]

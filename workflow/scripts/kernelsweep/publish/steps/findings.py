@@ -13,11 +13,11 @@ from kernelsweep.base.groups import grouped
 from kernelsweep.judge.best.find import comparable, find_best, of_reference_kind
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
-from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place, size_axes, varied
-from kernelsweep.judge.data.words import configuration_words, place_text, point_text, reference_text
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, size_axes, varied
+from kernelsweep.judge.data.words import configuration_words, place_text, point_text
 from kernelsweep.publish.steps.moved import moved_texts
 from kernelsweep.publish.tables.formats import four_digits
-from kernelsweep.publish.tables.study_table import StoryRow, story_of
+from kernelsweep.publish.tables.study_table import StoryRow, place_of_table, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import Interval, ratio, time_interval
 
@@ -37,6 +37,7 @@ def story_data(
     return {
         "title": data.title,
         "place": _place(data),
+        "at": place_of_table(data) if data.has_times else "",
         "pictured": bool(accesses),
         "largest": largest,
         "steps": steps,
@@ -103,9 +104,8 @@ def _place(data: StudyData) -> str:
     numbers = ["times"] * data.has_times + ["counters"] * (not step_metrics(data).empty)
     if data.compares_outputs or not numbers:
         return ""
-    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
     fixed = " Each step has a fixed configuration here; the answer has the fastest." if data.steps else ""
-    return f"{' and '.join(numbers).capitalize()}: at {where}.{fixed}"
+    return f"{' and '.join(numbers).capitalize()}: at {place_of_table(data)}.{fixed}"
 
 
 def _pictured(data: StudyData, kernel: str, point: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.judge.best.best_words import ties_text
+from kernelsweep.judge.best.best_words import configuration_text, ties_text
 from kernelsweep.judge.best.find import Best, best_at
 from kernelsweep.judge.data.published import columns_beside
 from kernelsweep.judge.data.reference import (
@@ -22,13 +22,16 @@ from kernelsweep.judge.data.reference import (
 from kernelsweep.judge.data.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.judge.data.steps import step_labels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place
-from kernelsweep.judge.data.words import limit_kernel
+from kernelsweep.judge.data.words import limit_kernel, place_text, reference_text
 from kernelsweep.publish.tables.published_text import PublishedColumn
 from kernelsweep.results import EDITED
 from kernelsweep.statistics import Interval, ratio, time_interval
 
 # The status of a row whose point was not measured.
 NOT_MEASURED = "not_measured"
+
+# That of a kernel that no step has, of which there is only the fastest configuration.
+NO_STEP = "no_step"
 
 # The kinds of rows.
 KERNEL_ROW, RIVAL_ROW, LIMIT_ROW = "kernel", "rival", "limit"
@@ -90,6 +93,11 @@ def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
     return {str(name): value for name, value in rows.iloc[0].items()} if not rows.empty else None
 
 
+def place_of_table(data: StudyData) -> str:
+    """The point of the table's times in words."""
+    return reference_text(data.settings) if data.steps else place_text(shown_place(data))
+
+
 @cache  # A ladder, which shows it, is drawn in several widths.
 def study_table(data: StudyData) -> pandas.DataFrame:
     """One row for each step of the study's story, then libraries and limits. Nobody changes it.
@@ -97,7 +105,8 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     Columns; those that the platform or the study has nothing for are left out:
       kernel, kind               its name; kernel, rival or limit
       the study's axes           the values of its point
-      launches, device, status   of that point; the status is one of `results.STATUSES` or `not_measured`
+      launches, device, status   of that point; the status is one of `results.STATUSES`, `not_measured` or, of a kernel
+                                 that no step has, `no_step`
       time_us, time_low_us, time_high_us, noise, bandwidth_gbs, gflops
                                  as in measurements.csv; NaN unless the status is `ok`
       work                       as in measurements.csv
@@ -105,6 +114,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       copy_fraction, ...         the bandwidth over that of each of the study's limits
       speedup, speedup_low, speedup_high
                                  the first step's time over this one's, with its 95% interval
+      fastest_us, fastest        with `steps`: the time of the kernel's fastest configuration at the place, and which
       compared, as_fast          without `steps`: the number of the kernel's configurations with a time, and those that
                                  can't be told apart from the fastest
       relative_error             of the point, against the exactly rounded sum; NaN but for floats
@@ -123,7 +133,11 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                  what others print of this step; a speedup is over their own first step
     """
     rows = [_row(step.kernel, step, data) for step in story_of(data)]
+    best: Mapping[str, Best] = {}
     if data.has_times and not data.compares_outputs:
+        best = best_at(data) if data.steps else {}
+        no_step = [name for name in best if name not in {row["kernel"] for row in rows}]
+        rows += [_base(name, KERNEL_ROW, data) | {"status": NO_STEP} for name in no_step]
         rows += _beside(data)
     axes = dict.fromkeys((*place_axes(data.settings), *kernel_axes(data.settings), "grid_size"))
     columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS, "relative_error"]
@@ -140,6 +154,11 @@ def study_table(data: StudyData) -> pandas.DataFrame:
         *(("compared", "as_fast") if data.steps else ()),
     }
     table = _with_metrics(table.drop(columns=list(has_no)), data)
+    if best:
+        fastest = [best[name].fastest if name in best else None for name in table["kernel"]]
+        times = pandas.Series([one.time_us if one else math.nan for one in fastest], dtype="float64")
+        texts = [configuration_text(one) if one else "" for one in fastest]
+        table = table.assign(fastest_us=times, fastest=texts)
     columns_beside = published_columns(data)
     published = {column.name: pandas.Series(column.values, dtype="float64") for column in columns_beside}
     return table.assign(**{name: values.reindex(range(len(table))) for name, values in published.items()})

@@ -41,7 +41,14 @@ from kernelsweep.judge.data.words import (
 )
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, decimals, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.published_text import PublishedColumn, published_tables
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW, published_columns
+from kernelsweep.publish.tables.study_table import (
+    KERNEL_ROW,
+    NO_STEP,
+    NOT_MEASURED,
+    RIVAL_ROW,
+    place_of_table,
+    published_columns,
+)
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.study.settings import StudySettings
 
@@ -84,7 +91,7 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
 
     Without times, its numbers are of a kernel's whole sweep: there is a row for each kernel, and the sweep is named.
     """
-    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
+    where = place_of_table(data)
     is_timed = data.has_times and not data.compares_outputs
     rows = table if is_timed else table.drop_duplicates("kernel")
     columns = _filled([*(_of_points(table, data) if is_timed else ()), *_of_sweep(rows, " (all points)" * is_timed)])
@@ -158,6 +165,9 @@ def _of_points(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     yield from _step_columns(table, data)
     yield Column("time (µs)", _times(table))
     yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
+    if "fastest_us" in table:
+        cells = [EMPTY if pandas.isna(time) else four_digits(time) for time in table["fastest_us"]]
+        yield Column("fastest (µs)", cells)
     yield Column("speedup", _ratios(table["speedup"]))
     yield from _published_columns(table, data)
     nearest = {*table["peak_of"]} - {""}
@@ -223,7 +233,7 @@ def _notes(row: pandas.Series[Any], where: str, data: StudyData) -> list[str]:
     texts = [_FLAGS.get(flag, flag.replace("_", " ") + ".") for flag in row["flags"].split()]
     if row["status"] == NOT_MEASURED and data.has_times and not data.compares_outputs:
         texts.append(f"Not measured: the sweep has no row at {where}.")
-    if row["status"] not in ("ok", NOT_MEASURED):
+    if row["status"] not in ("ok", NO_STEP, NOT_MEASURED):
         message = " ".join(row["message"].split()) or "no message"
         message = message if len(message) <= MESSAGE_LENGTH else f"{message[: MESSAGE_LENGTH - 1]}…"
         texts.append(f"At {where}: {row['status'].replace('_', ' ')}; {message}")
@@ -243,9 +253,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     if "as_fast" in table:
         texts.append("Each row: the kernel's fastest configuration at this point.")
     elif data.steps and "time_us" in table:
-        texts.append("Each step has a fixed configuration; the answer has the fastest.")
-        others = [name for name in data.kernel_names if name not in {*table["kernel"]}]
-        texts += [f"Measured, but no step, so without a row: {', '.join(map(kernel_text, others))}."] if others else []
+        texts.append("Each step has a fixed configuration. Fastest: its kernel's best one, which table.csv names.")
     if any(head.startswith("of ") for head in heads):
         texts += _peaks(data)
     if limits := data.settings.limits:
@@ -353,7 +361,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     """
     if "time_us" not in table:
         return _why_no_times(data)
-    rows = table[table["kind"].isin([KERNEL_ROW, RIVAL_ROW])]
+    rows = table[table["kind"].isin([KERNEL_ROW, RIVAL_ROW]) & (table["status"] != NO_STEP)]
     axes = [axis for axis in kernel_axes(data.settings) if axis in varied(data.kernel_rows, kernel_axes(data.settings))]
     axes = [axis for axis in axes if rows[axis].notna().any() and (axis != "grid_size" or axis in _axes(data))]
     configurations = [_configuration(row, axes) for _, row in rows.iterrows()]
