@@ -41,35 +41,60 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _use(chart: Mapping[str, Any]) -> str:
-    """What to use, with its share of the peak at the largest sizes, and with that of what is better there."""
+    """What to use, with its share of the peak at the largest sizes; where a library is faster, that comes first."""
     size = chart.get("end") or "the largest size"
     first, better = ([one for one in chart["reached"] if one["is_refined"] == kind] for kind in (False, True))
     if not first:
         return f"Our fastest reaches {_of_peaks(chart['ends_of'])} at {size}"
-    kernels, of_first, of_better = _names(first), _joined(first, "shares"), _joined(better, "shares")
-    shares = _of_peaks(of_first)
-    text = f"Use {kernels}: {shares} at {size}" if first[0]["is_everywhere"] else f"At {size}, use {kernels}: {shares}"
-    text += _ahead(first)
-    if better and _of_peaks(of_better) != shares:
-        is_same = len(of_first) == 1 and [*of_better] == [*of_first]
-        best = _range([*chain(*of_better.values())]) if is_same else _of_peaks(of_better, "")
-        text += f"; or by size{f' {_names(better)}' * (_names(better) != kernels)}: {best}{_ahead(better)}"
+    shares = _of_peaks(_joined(first, "shares"))
+    better = better if better and _of_peaks(_joined(better, "shares")) != shares else []
+    if not _ahead(first) and first[0]["is_everywhere"]:
+        text = f"Use {_names(first)}: {shares} at {size}"
+        text += f"; or by size{_reaching(better, [*_joined(first, 'shares')], _names(first))}" if better else ""
+    else:
+        text = f"At {size}, {_beside(better or first, 'use ', ' peak')}"
+        text += f"; for all sizes{_reaching(first, [*_joined(better, 'shares')])}" if better else ""
     for kind, one in chart["further"].items():
+        rows = [row for row in one["reached"] if row["is_refined"]] or one["reached"]
         way = "" if [*one["ends_of"]] == [kind] else f"in {kind}, "
-        of_kind = _of_peaks(one["ends_of"], "")
-        text += f"; {way}{_names(one['reached']) or kind}: {of_kind}{_ahead(one['reached'], text)}"
+        text += f"; {way}{_beside(rows, said=text) if rows else f'{kind}: ' + _of_peaks(one['ends_of'], '')}"
     return text
 
 
-def _ahead(rows: Sequence[Mapping[str, Any]], said: str = "") -> str:
-    """The shares of libraries that are faster than these rows of the answer: ` (cub_tuned 94%)`; "" for none.
+def _beside(rows: Sequence[Mapping[str, Any]], verb: str = "", word: str = "", said: str = "") -> str:
+    """The rows' kernels and shares, behind those of the libraries that are faster.
+
+    said  the text before, which may have named the library
+    """
+    shares, ahead = _joined(rows, "shares"), _ahead(rows, said, "" if said else "reaches ")
+    if not ahead or len(shares) > 1:
+        ours = f"our fastest is {_names(rows)}" if ahead and not said else f"{'' if ahead else verb}{_names(rows)}"
+        return f"{ours}: {_of_peaks(shares, word)}{f' ({ahead})' if ahead else ''}"
+    ((peak, own),) = shares.items()
+    of = f"of {peak_text(peak)}{word}"
+    ours = f"our {_names(rows)} {_range(own)}"
+    return f"{of} {ahead}, {ours}" if said else f"{ahead} {of}, {ours}"
+
+
+def _reaching(rows: Sequence[Mapping[str, Any]], peaks: Sequence[str], said: str = "") -> str:
+    """The rows' kernels, unless `said`, with their shares, without the peak's name if `peaks` has no other."""
+    shares, ahead, names = _joined(rows, "shares"), _ahead(rows), _names(rows)
+    of_peaks = _range([*chain(*shares.values())]) if [*shares] == peaks and not peaks[1:] else _of_peaks(shares, "")
+    return f"{f' {names}' * (names != said)}: {of_peaks}{f' ({ahead})' * bool(ahead)}"
+
+
+def _ahead(rows: Sequence[Mapping[str, Any]], said: str = "", verb: str = "") -> str:
+    """The shares of libraries that are faster than these rows of the answer: `cub_tuned 94%`; "" for none.
 
     said  the text before, which may have named the library
     """
     own = _range([*chain(*_joined(rows, "shares").values())] or [0.0])
+    marks = {library: mark for row in rows for library, mark in row.get("marks", {}).items()}
     ahead = {library: of for library, shares in _joined(rows, "ahead").items() if (of := _range(shares)) != own}
-    texts = [f"{library} {of}" if f"{library} " not in said else of for library, of in ahead.items()]
-    return f" ({list_texts(texts)})" if texts else ""
+    texts = [
+        f"{library} {verb}" * (f"{library} " not in said) + of + marks.get(library, "") for library, of in ahead.items()
+    ]
+    return list_texts(texts) if texts else ""
 
 
 def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
@@ -77,17 +102,18 @@ def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
     texts: list[str] = []
     for kind, one in {"": chart, **chart["further"]}.items():
         if gains := one["gains"]:
-            least, most = min(gains.values()), max(gains.values())
+            least, most = (pick(gains, key=lambda size: gains[size]) for pick in (min, max))
+            ends = [times_text(gains[size]) + one.get("gain_marks", {}).get(size, "") for size in (least, most)]
             library = one["library"] or "the fastest library"
             texts.append(
-                f"{f'in {kind} ' * bool(kind)}{' to '.join(dict.fromkeys(map(times_text, (least, most))))} "
+                f"{f'in {kind} ' * bool(kind)}{' to '.join(dict.fromkeys(ends))} "
                 + (
                     f"times as fast as {library}"
                     if not texts
                     else f"times{f' ({library})' * (library not in texts[0])}"
                 )
                 + f" at {f'{len(gains)} sizes' if len(gains) > 1 else next(iter(gains))}"
-                + f", faster at {sum(gain > 1 for gain in gains.values())}" * (least < 1 < most)
+                + f", faster at {sum(gain > 1 for gain in gains.values())}" * (gains[least] < 1 < gains[most])
             )
     return [f"Our fastest is {'; '.join(texts)}"] if texts else []
 

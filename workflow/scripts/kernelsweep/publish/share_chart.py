@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from math import floor
 from typing import Any
 
 from kernelsweep.base.groups import grouped
+from kernelsweep.judge.best.best_words import gain_interval
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
 from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.statistics import Interval, ratio
 from kernelsweep.study.settings import StudySettings
 
-# Names at the last size are at least this far apart, and the highest stands here, as parts of the chart's height.
-_APART, _HIGHEST = 0.12, 1.0
+# Names at the last size are at least this far apart, as a part of the chart's height.
+_APART = 0.12
 # The letters that have room there, of the fastest's name, which is larger, and of others.
-_LETTERS = {"best": 25, "": 35}
+_LETTERS = {"best": 28, "": 35}
+
+# Shares with a wider 95% interval are told with it.
+_WIDE = 0.02
+# Where no share is further from the fastest library's, lines are ratios to that: as shares, they would be one.
+_CLOSE = 0.15
+# The distances of an axis' ticks, of which at most so many are there.
+_STEPS, _MOST_TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20), 6
 
 _OF_DRIVER = tuple(map(limit_kernel, DRIVER_LIMITS))
 
@@ -37,28 +48,31 @@ def share_chart(
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
     sizes      in words
-    curve      the shares of our fastest at each size
+    curve      the shares of our fastest at each size; ranges: their 95% intervals
     end        the last sizes, which share the largest value on the first axis of sizes, in words
     reached    the shares at these, by peak, of each kernel of the answer's rows, with its `kernel`, whether the row
                `is_everywhere` or `is_refined` (best_words.use_rows()), and the shares of the libraries that are
                `ahead` of it, by name
-    gains      by size, how many times as fast our fastest is as the fastest library; where there is one
+    gains      by size, how many times as fast our fastest is as the fastest library; where there is one. gain_marks: of
+               these, `*` where either was throttled, and the 95% interval that is wide: `* (0.55–0.65)`
     library    its name; "" where several are the fastest, by size
-    throttled  the numbers of sizes where our fastest was throttled
-    clocks     the lowest clocks of what is throttled, of ours and of what is beside it, in MHz
+    throttled  by size, the lowest clock in MHz where our fastest was throttled, 0 if unknown; None elsewhere.
+               is_throttled: whether any of what is drawn was
     peaks      of which these are shares: "memory", or kinds of arithmetic
     ends_of    our fastest's shares at the largest sizes, by peak
-    further    of each further kind of arithmetic, the same `ends_of`, `reached`, `gains` and `library`
+    further    of each further kind of arithmetic, the same `ends_of`, `reached`, `gains`, `gain_marks` and `library`
     beside     of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words`,
-               `shares`, where they were `throttled`, whether it `is_drivers`, which moves the same bytes, and
-               where our fastest `passes` a limit; of lines, also of the table's choice for all sizes, and words are
-               those at the last size, with those of other sizes `elsewhere`
+               `shares` with their `ranges`, where they were `throttled`, whether it `is_drivers`, which moves the
+               same bytes, and where our fastest `passes` a limit; of lines, also of the table's choice for all sizes,
+               and words are those at the last size, with those of other sizes `elsewhere`
 
     Sizes on one axis of numbers, with shares of one peak and one kind of arithmetic, are lines:
 
     kernels  the shares of each of our kernels
+    zoom     _zoom(); {} where shares are drawn
     ends     names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
-             `share`, and the `place` of the text, from 0 to 1
+             `share` and that or the ratio in `words`, and the places from 0 to 1 `at` which it is and of the text
+    winners  our fastest kernels, each with the places from 0 to 1 at which its sizes `start` and `end`
     and where the sizes stand, as _places() gives it
 
     Others are rows:
@@ -107,11 +121,11 @@ def share_chart(
     kinds = [best.fastest.peak_of for best in known]
     where = _places(study, [best.point for best in known]) if len({*kinds}) == 1 else {}
     are_lines = (bool(where) or len(known) < 2) and not charts and not is_further
-    beside_ours, clocks = [], [best.fastest.clock_mhz for best in known if best.fastest.throttled]
+    beside_ours, drawn = [], [*known]
     for kind, names in (("rival", libraries), ("limit", [*words_of_limits])):
         line = fastest_of(names)
+        drawn += filter(None, line)
         if words := [words_of_limits.get(best.kernel, best.kernel) for best in line if best]:
-            clocks += [best.fastest.clock_mhz for best in line if best and best.fastest.throttled]
             named = words[-1:] if are_lines else [*dict.fromkeys(words)]
             elsewhere = [name for name in dict.fromkeys(words) if name not in named]
             if is_further and kind == "rival":
@@ -122,6 +136,10 @@ def share_chart(
                     "words": list_texts(named),
                     "elsewhere": elsewhere,
                     "shares": _shares(line, kinds),
+                    "ranges": [
+                        _range(best) if best and best.fastest.peak_of == of else None
+                        for best, of in zip(line, kinds, strict=True)
+                    ],
                     "throttled": _throttled(line),
                     "is_drivers": any(best.kernel in _OF_DRIVER for best in line if best),
                     "passes": _passes(known, line, sizes) if kind == "limit" else "",
@@ -131,10 +149,11 @@ def share_chart(
     points = [best.point for best in known]
     largest = points[-_largest(study, points) :]
     rivals = fastest_of(libraries)
-    gains = {
-        size: rival.fastest.time_us / best.fastest.time_us
-        for size, best, rival in zip(sizes, known, rivals, strict=True)
-        if rival
+    pairs = [(size, best, rival) for size, best, rival in zip(sizes, known, rivals, strict=True) if rival]
+    gains = {size: ratio(over=rival.fastest.time, under=best.fastest.time) for size, best, rival in pairs}
+    marks = {
+        size: "*" * (best.fastest.throttled or rival.fastest.throttled) + in_brackets(gain_interval(gains[size]))
+        for size, best, rival in pairs
     }
     fastest_libraries = {rival.kernel for rival in rivals if rival}
     at_end = slice(len(sizes) - len(largest), None)
@@ -143,20 +162,23 @@ def share_chart(
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
+        "ranges": [*map(_range, known)],
         "end": _end(largest, study),
         "reached": _reached(compared, ours_at_end, rivals_at_end),
-        "gains": gains,
+        "gains": {size: gain.value for size, gain in gains.items()},
+        "gain_marks": marks,
         "library": fastest_libraries.pop() if len(fastest_libraries) == 1 else "",
         "throttled": _throttled(known),
-        "clocks": sorted({*filter(None, clocks)}.union(*(one["clocks"] for one in charts.values()))),
+        "is_throttled": any(best.fastest.throttled for best in drawn)
+        or any(one["is_throttled"] for one in charts.values()),
         "peaks": [*dict.fromkeys(kinds)],
         "ends_of": _by_peak(known[at_end]),
         "further": {
-            kind: {name: one[name] for name in ("ends_of", "reached", "gains", "library")}
+            kind: {name: one[name] for name in ("ends_of", "reached", "gains", "gain_marks", "library")}
             for kind, one in charts.items()
         },
         "beside": beside_ours,
-        **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": []},
+        **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": [], "zoom": {}},
     }
     of_kernels = {name: _shares(found, kinds) for name, found in own.items()}
     used = [row["kernel"] for row in uses]
@@ -167,12 +189,14 @@ def share_chart(
             shares = [by_size.get(size) for size in sizes]
             choice = f"{row['kernel']}, for all sizes"
             chart["beside"].insert(0, {"kind": "choice", "words": choice, "shares": shares, "throttled": []})
-        ends = _ends(fastest[-1], of_kernels, chart["beside"]) if known else []
-        return {**chart, **where, "kernels": of_kernels, "ends": ends}
+        chart |= {**where, "kernels": of_kernels}
+        chart["zoom"] = _zoom(chart, [*gains.values()]) if where else {}
+        winners = _winners(fastest, chart["places"]) if where else []
+        return {**chart, "winners": winners, "ends": _ends(fastest[-1], chart) if known else []}
     # The smallest and the largest size are among those that are drawn.
     most = min(len(known), MOST_ROWS)
-    drawn = {at * (len(known) - 1) // max(most - 1, 1) for at in range(most)}
-    rows = [(kind, _row(at, fastest[at], of_kernels, chart)) for at, kind in enumerate(kinds) if at in drawn]
+    in_rows = {at * (len(known) - 1) // max(most - 1, 1) for at in range(most)}
+    rows = [(kind, _row(at, fastest[at], of_kernels, chart)) for at, kind in enumerate(kinds) if at in in_rows]
     heads = {line["kind"]: line["words"] for line in chart["beside"]}
     panels = [
         {"peak": peak, "rows": [row for kind, row in rows if kind == peak], "beside": heads} for peak in chart["peaks"]
@@ -182,22 +206,35 @@ def share_chart(
 
 
 def _row(at: int, fastest: Sequence[str], kernels: Mapping[str, Shares], chart: Mapping[str, Any]) -> dict[str, Any]:
-    """A size's row: its words, our fastest's `share` and `name`, our `others` by name, and `beside` these by kind."""
+    """A size's row: its words, our fastest's `share` and `name`, our `others` by name, and `beside` these by kind.
+
+    Also by kind, of which "best" is ours: the shares' `ranges`, and the clocks of what is `throttled`.
+    """
+    lines = [{"kind": "best", **chart}, *chart["beside"]]
     return {
         "words": chart["sizes"][at],
         "share": chart["curve"][at],
         "name": _names(fastest),
         "others": {name: of[at] for name, of in kernels.items() if name != fastest[0] and of[at] is not None},
         "beside": {line["kind"]: line["shares"][at] for line in chart["beside"]},
-        "throttled": [
-            line["kind"] for line in [{"kind": "best", **chart}, *chart["beside"]] if at in line["throttled"]
-        ],
+        **{name: {line["kind"]: line[name][at] for line in lines} for name in ("ranges", "throttled")},
     }
 
 
-def _throttled(found: Sequence[Best | None]) -> list[int]:
-    """The numbers of sizes at which too few samples were taken at the full clock."""
-    return [number for number, best in enumerate(found) if best and best.fastest.throttled]
+def _throttled(found: Sequence[Best | None]) -> list[float | None]:
+    """The lowest clocks, in MHz, where too few samples were taken at the full clock; 0 for one that isn't known."""
+    return [(best.fastest.clock_mhz or 0.0) if best and best.fastest.throttled else None for best in found]
+
+
+def _range(best: Best) -> list[float]:
+    """The ends of the 95% interval of a share."""
+    share, time = best.fastest.peak_fraction or 0.0, best.fastest.time
+    return [share * time.value / time.high, share * time.value / time.low]
+
+
+def in_brackets(interval: str) -> str:
+    """An interval behind its number."""
+    return f" ({interval})" if interval else ""
 
 
 def _shares_of(row: Mapping[str, Any], fastest: Mapping[str, float | None]) -> dict[str, float]:
@@ -217,6 +254,8 @@ def _reached(
 ) -> list[dict[str, Any]]:
     """The shares that the answer's rows reach at some sizes, by kernel; those that refine another are apart.
 
+    Of libraries that are `ahead`, `marks` are as in gain_marks, at the last of the sizes.
+
     fastest, rivals  of our kernels and of libraries, at these sizes
     """
     reached: dict[tuple[str, bool, bool], dict[str, Any]] = {}
@@ -224,11 +263,14 @@ def _reached(
         for size, share in _shares_of(row, {size: one.fastest.peak_fraction for size, one in fastest.items()}).items():
             names = ("kernel", "is_everywhere", "is_refined")
             of = (row["kernel"], row["everywhere"], row["is_refined"])
-            one = reached.setdefault(of, {**dict(zip(names, of, strict=True)), "shares": {}, "ahead": {}})
+            one = reached.setdefault(of, {**dict(zip(names, of, strict=True)), "shares": {}, "ahead": {}, "marks": {}})
             ours, rival = fastest[size].fastest, rivals[size]
             one["shares"].setdefault(ours.peak_of, []).append(share)
             if rival and rival.fastest.time_us < ours.time_us * (1 + row["losses"][size]):
                 one["ahead"].setdefault(rival.kernel, []).append(rival.fastest.peak_fraction or share)
+                low, high = _range(rival)
+                wide = f"{100 * low:.0f}–{high:.0%}" if high - low > _WIDE else ""
+                one["marks"][rival.kernel] = "*" * rival.fastest.throttled + in_brackets(wide)
     return [*reached.values()]
 
 
@@ -279,26 +321,79 @@ def _names(fastest: Sequence[str]) -> str:
     return texts[len(texts[0]) > _LETTERS["best"] and len(fastest) > 1]
 
 
-def _ends(names: Sequence[str], own: Mapping[str, Shares], lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _zoom(chart: Mapping[str, Any], gains: Sequence[Interval]) -> dict[str, Any]:
+    """Ratios to the fastest library, as places from 0 to 1 on an axis with `ticks`; {} unless all shares are _CLOSE.
+
+    best, kernels, beside  of our fastest and of our kernels, and of what is beside it by kind, at each size
+    whiskers               the 95% intervals of our fastest
+
+    gains  its ratios
+    """
+    beside = {line["kind"]: line["shares"] for line in chart["beside"]}
+    library, lines = beside.get("rival", [None]), [chart["curve"], *chart["kernels"].values(), *beside.values()]
+    pairs = [(share, of) for shares in lines for share, of in zip(shares, library, strict=False) if share is not None]
+    if None in library or any(abs(share - of) > _CLOSE for share, of in pairs):
+        return {}
+    values = [*(end for gain in gains for end in (gain.low, gain.high)), *(share / of for share, of in pairs)]
+    step = next((step for step in _STEPS if max(values) - min(values) <= _MOST_TICKS * step), _STEPS[-1])
+    ticks = [step * number for number in range(floor(min(values) / step), floor(max(values) / step) + 1)]
+
+    def places(shares: Iterable[float | None], of: Iterable[float]) -> Shares:
+        ratios = [share if share is None else share / one for share, one in zip(shares, of, strict=False)]
+        return [one if one is None else (one - ticks[0]) / (max(values) - ticks[0]) for one in ratios]
+
+    return {
+        "best": places(chart["curve"], library),
+        "kernels": {name: places(shares, library) for name, shares in chart["kernels"].items()},
+        "beside": {kind: places(shares, library) for kind, shares in beside.items()},
+        "whiskers": [places((gain.low, gain.high), (1, 1)) for gain in gains],
+        "ticks": [
+            {"words": f"{tick:.10g}×", "place": place}
+            for tick, place in zip(ticks, places(ticks, [1] * len(ticks)), strict=True)
+        ],
+        "library": library,
+    }
+
+
+def _winners(fastest: Sequence[Sequence[str]], places: Sequence[float]) -> list[dict[str, Any]]:
+    """The kernels that are our fastest from size to size, and where; of those that tie, the one before if it is.
+
+    fastest  the fastest kernels at each size; places: of the sizes
+    """
+    names: list[str] = []
+    for tied in fastest:
+        names.append(names[-1] if names and names[-1] in tied else tied[0])
+    middles = [0.0, *((one + other) / 2 for one, other in pairwise(places)), 1.0]
+    runs = [(name, [*run]) for name, run in groupby(range(len(names)), lambda at: names[at])]
+    return [{"words": name, "start": middles[run[0]], "end": middles[run[-1] + 1]} for name, run in runs]
+
+
+def _ends(names: Sequence[str], chart: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The names at the last size: of the fastest, which come first, of the lines beside it, and others where they fit.
 
     names  the fastest of our kernels there, and those that tie with it
     """
-    ends = [("best", _names(names), own[names[0]][-1])]
-    ends += [(line["kind"], line["words"], line["shares"][-1]) for line in lines]
-    ends += [("", kernel, shares[-1]) for kernel, shares in own.items() if kernel not in names]
+    zoom, own = chart["zoom"], chart["kernels"]
+    drawn = zoom or {"best": chart["curve"], "kernels": own, "beside": {}}
+    lines = [("best", _names(names), chart["curve"][-1], drawn["best"][-1])]
+    lines += [
+        (line["kind"], line["words"], line["shares"][-1], drawn["beside"].get(line["kind"], line["shares"])[-1])
+        for line in chart["beside"]
+    ]
+    lines += [("", name, shares[-1], drawn["kernels"][name][-1]) for name, shares in own.items() if name not in names]
     shown: list[dict[str, Any]] = []
-    for kind, words, share in ends:
-        if share is not None and (kind or all(abs(share - other["share"]) >= _APART for other in shown)):
+    for kind, name, share, at in lines:
+        if share is not None and (kind or all(abs(at - other["at"]) >= _APART for other in shown)):
             most = _LETTERS.get(kind, _LETTERS[""])
-            shown.append({"kind": kind, "name": words if len(words) <= most else f"{words[:most]}…", "share": share})
-    shown.sort(key=lambda end: float(end["share"]))
-    below = -_APART
-    for end in shown:
-        below = end["place"] = max(min(end["share"], 1.0), below + _APART)
-    above = _HIGHEST + _APART
-    for end in reversed(shown):
-        above = end["place"] = min(end["place"], above - _APART)
+            short = name if len(name) <= most else f"{name[:most]}…"
+            words = f"{share / zoom['library'][-1]:.2f}×" if zoom else f"{share:.0%}"
+            shown.append({"kind": kind, "name": short, "share": share, "words": words, "at": at, "place": min(at, 1.0)})
+    shown.sort(key=lambda end: float(end["at"]))
+    # Neighbours push each other apart, between the chart's ends.
+    for _ in range(100):
+        for lower, upper in pairwise(shown):
+            push = max(_APART - (upper["place"] - lower["place"]), 0) / 2
+            lower["place"], upper["place"] = max(lower["place"] - push, 0), min(upper["place"] + push, 1)
     return shown
 
 

@@ -23,6 +23,7 @@ from kernelsweep.judge.data.words import (
     size_words,
     times_text,
 )
+from kernelsweep.statistics import Interval
 from kernelsweep.study.axes import LARGEST_GRID
 from kernelsweep.study.settings import StudySettings
 
@@ -139,7 +140,9 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "peak_of": use.configuration.peak_of,
             "peak": peak_text(str(use.configuration.peak_of)) if peaks - {"memory"} else "",
             "gain": f"{times_text(use.gain)}×" if use.gain else "",
-            "gain_interval": _gain_interval(use),
+            "gain_interval": gain_interval(Interval(use.gain, use.gain_low or use.gain, use.gain_high or use.gain))
+            if use.gain
+            else "",
             "beside": use.beside if use.gain else "it is step 1" * (use.kernel == study.kernels[0].name),
             "ahead": _ahead_text(use, study, uses) if use.gain and use.gain < 1 else "",
             "is_beside_throttled": use.is_beside_throttled,
@@ -161,13 +164,12 @@ def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
     return f"{times_text(1 / (use.gain or 1))}× as fast as {use.kernel}{''.join(where)}"
 
 
-def _gain_interval(use: Use) -> str:
-    """The interval of the gain, with its digits; "" where it is known to 1%."""
-    gain, low, high = use.gain or 1.0, use.gain_low or use.gain or 1.0, use.gain_high or use.gain or 1.0
-    if max(high / gain, gain / low) <= _WELL_KNOWN:
+def gain_interval(gain: Interval) -> str:
+    """The interval of a ratio, with its digits; "" where it is known to 1%."""
+    if max(gain.high / gain.value, gain.value / gain.low) <= _WELL_KNOWN:
         return ""
-    digits = 1 if gain >= _TWICE else 2
-    return f"{low:.{digits}f}–{high:.{digits}f}"
+    digits = 1 if gain.value >= _TWICE else 2
+    return f"{gain.low:.{digits}f}–{gain.high:.{digits}f}"
 
 
 def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
