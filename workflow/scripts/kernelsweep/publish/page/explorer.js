@@ -251,7 +251,7 @@
     });
   }
 
-  const roomAcross = (text) => (view.view === POINTS ? 6 * text.length + 8 : 7.5 * text.length + 12);
+  const roomAcross = (text) => PER_LETTER * text.length + 6;
 
   function labels(area, axis, places, scale, isUp, height = HEIGHT - MARGIN.bottom) {
     const room = isUp ? () => 16 : roomAcross;
@@ -332,19 +332,22 @@
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
     // In a narrow chart, marks have no room for names.
-    key.replaceChildren(...(view.view === LINES && isNarrow() ? [...new Set(points.map((point) => study.kernel[point]))].sort(d3.ascending) : [])
-      .map((kernel) => create("span", {}, icon(kernel), study.names[kernel])));
+    key.replaceChildren(...[...(isNarrow() && marked.names) || []].map(([kernel, name]) => create("span", {}, icon(kernel), name)));
     section.dataset.ready = performance.now();
   }
 
   const isNarrow = () => chart.clientWidth < NARROW;
   const isLogarithmic = (low, high) => high / low > ({ time_us: LOGARITHMIC_FROM, [GAIN]: RATIOS_FROM }[view.show] ?? Infinity);
 
-  // Kernels' names, with the value at which one ends before the others.
-  const endNames = (points, last) => new Map([...d3.group(points, (point) => study.kernel[point])].map(([kernel, ofKernel]) => {
-    const place = Math.max(...ofKernel.map((point) => placeOf(view.over, point)));
-    return [kernel, study.names[kernel] + (place < last ? ` (${axisNamed(view.over).labels[place]})` : "")];
-  }));
+  // A value at a line's end, as in the figures: 93%, 1.12×, 46.8, 23,459.
+  const endText = (value) => (view.show === GAIN ? `${value.toFixed(2)}×`
+    : [SHARE, BEST_SHARE].includes(view.show) ? `${value.toFixed(value < 10)}%` : d3.format(value >= 1e3 ? ",.0f" : ".3r")(value));
+
+  // Kernels' names from the highest end on, each with its last value, and where it ends before the others.
+  const endNames = (points, last, values) => new Map([...d3.group(points, (point) => study.kernel[point])].map(([kernel, ofKernel]) => {
+    const end = d3.greatest(ofKernel, (point) => placeOf(view.over, point)), place = placeOf(view.over, end);
+    return [kernel, `${study.names[kernel]} ${place < last ? `(${axisNamed(view.over).labels[place]}) ` : ""}${endText(values[end])}`, values[end]];
+  }).sort((a, b) => b[2] - a[2]));
 
   // Names at the lines' ends, moved apart around their middle, with a line to an end at the last value that is not beside
   // its name.
@@ -396,7 +399,7 @@
     const shown = best(known, (point) => [study.kernel[point], placeOf(view.over, point)]);
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
-    const names = endNames(shown, places.at(-1));
+    const names = endNames(shown, places.at(-1), values);
     if (!isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)));
     // Marks that no line joins stand beside each other.
     const joined = scaled(axis, places)?.joined ?? [], apart = joined.some(Boolean) ? 0 : Math.min(OF_ROOM * (area.right - area.left) / places.length / kernels.length, MARK);
@@ -426,7 +429,7 @@
     }
     endLabels(area, marks, names, places.at(-1));
     listen(svg, marks, () => NEAR);
-    return marks;
+    return Object.assign(marks, { names });
   }
 
   // Every point: a panel for each kernel, all with one scale, as many beside each other as have room.
