@@ -323,14 +323,14 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
     points = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "")
-    wrong = r"# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before\.\n\n- At array size "
+    wrong = r"# WRONG RESULTS: 2 of \d+ points of warp_shuffle/shuffle, right before\.\n\n- At array size "
     assert re.match(rf"{wrong}.*: expected 7, found 8\.\n- shuffle 0\..*, faster at 4 of 8 sizes \(0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
     # Pins: WRONG RESULTS, of which the message says that the values are right; a grid that is no axis.
     for row in after[3:5]:
         row |= {"reason": "out_of_bounds", "message": "the values are right, but thread 3 reads x[9], out of bounds"}
     heading, example, *_ = verdict_lines(compare_points(of_kernel[0], after, MARGIN), MARGIN).all
-    assert heading == "OUT OF BOUNDS: 2 points of warp_shuffle/shuffle, right before."
+    assert re.fullmatch(r"OUT OF BOUNDS: 2 of \d+ points of warp_shuffle/shuffle, right before\.", heading)
     assert example.endswith(": thread 3 reads x[9], out of bounds; the values are right.") and "grid" not in example
 
 
@@ -348,17 +348,22 @@ def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[lis
     assert heading == "8 kernels on B, beside NVIDIA H200: 1 slower, 7 undecided."
     # Pins: how fast the other device is at a size was in no line.
     fastest, mean = (line.replace("\N{NO-BREAK SPACE}", " ") for line in by_size)
-    assert re.fullmatch(r"As fast by size, each study's fastest kernel: 2¹⁶ .*, 2³⁰ 1\.00×[^,]*\.", fastest)
-    assert re.fullmatch(r"The mean of 8 kernels: 2¹⁶ .*, 2³⁰ 0\.9\d×\.", mean)
+    times = "Times as fast by size, "
+    assert re.fullmatch(rf"{times}each study's fastest kernel: 2¹⁶ .*, 2³⁰ 1\.00×\.", fastest)
+    assert re.fullmatch(rf"{times}the mean of 8 kernels: 2¹⁶ .*, 2³⁰ 0\.9\d×\.", mean)
+    # The page has them as a table.
+    heads, *_, (name, *cells) = verdict.by_size.values()
+    assert name == "the mean of 8 kernels" and heads[1] == "2¹⁶" and mean.endswith(f"{heads[-1]} {cells[-1]}.")
+    assert verdict.on_page == [heading, takes, code]
     # Pins: "each study's fastest kernel", of three of six studies.
     least = min((row["array_size"] for row in sweeps[0]), key=int)
     sides = [[row for row in rows if row["study"] == "unrolling" or row["array_size"] != least] for rows in sweeps]
     other = [{**row, "device": "B"} for row in sides[1]]
     told = verdict_lines(compare_points(sides[0], other, MARGIN), MARGIN).first
-    assert told[1].startswith("As fast by size, the fastest kernel of unrolling: 2¹⁶")
-    assert told[3] == "Of other sizes: warp_shuffle."
+    assert told[1].startswith(f"{times}the fastest kernel of unrolling: 2¹⁶")
+    assert told[3] == "Not by size, because their sizes differ: warp_shuffle."
     assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
-    assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == [heading, *by_size, takes, code]
+    assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == verdict.first
     # The terminal has the same rows in the same order; a study's where kernels are many.
     heads, first, *rows = verdict.table
     assert heads[0] == "kernel" and first[0] == "neighbored" and first[2:] == ["slower", "8 slower of 8"]
@@ -619,7 +624,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     assert run.returncode != 0
     # Where there is no clock, counts are the verdict.
     counted = "interleaved: sectors +6%, global accesses +9%; no time without a GPU, right at 2 of 2"
-    wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before."
+    wrong = "WRONG RESULTS: 5 of 10 points of warp_shuffle/shuffle, right before."
     said = " ".join(run.stdout.split())
     assert counted in said and said.count(wrong) == 1 and "At array size" in said and ": expected " in said
     answer = run.stdout.partition("failed: races")[2].partition("Page")[0]
@@ -650,7 +655,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
             for of in (rows, read_rows(folder / "comparison.csv"))
         )
         assert before == after and len(before) == 1
-    assert "right in all points and checks (run 20" in (folder / "comparison.md").read_text()
+    assert "right at all points and in all checks, run 20" in (folder / "comparison.md").read_text()
 
 
 def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[list[Row], list[Row]]) -> None:

@@ -39,14 +39,15 @@ with logged(snakemake):
     of = f"Study: {plan.of_study}. Each candidate is launched as the study's kernel {plan.against}."
     content = {
         "index": link(Path(plan.index), page.parent),
-        "sides": f"<p>{escape(of)}</p>",
+        "sides": f"<p>{escape(of)} Made {when(time.time_ns())}.</p>",
         "compared": f"time / that of {plan.against}",
         "order": "",
         "code": "",
-        "made": when(time.time_ns()),
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, Path(), page.parent),
         "in_words": [],
+        "by_size": [],
+        "left_out": [],
         "table": table,
     }
     page.write_text(comparison_page(summary["verdict"], summary, {}, **content), encoding="utf-8")

@@ -44,9 +44,9 @@ with logged(snakemake):
         earlier = previous(after, Path(plan.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         ran = sorted({row["measured"][:16].replace("T", " ") for row in before if row["measured"]})
-        of_before = "each kernel's newest version before its edit that was right in all points and checks"
+        of_before = "the newest version before the edit that was right at all points and in all checks"
         if ran:
-            of_before += f" (run {' to '.join(dict.fromkeys((ran[0], ran[-1])))} UTC), whatever is committed"
+            of_before += f", run {' to '.join(dict.fromkeys((ran[0], ran[-1])))} UTC, committed or not"
     else:
         reasons, unchanged, of_before = {}, [], named["before"]
 
@@ -60,7 +60,6 @@ with logged(snakemake):
     failed = [point.row for point in points if point.has_failed_since]
     deque(told.count([{name: [row[name] for row in failed] for name in failed[0]}] if failed else []), 0)
     proven, untold = proofs_in_words(proofs) if proofs else "", proof_errors(proofs, told)
-    of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in untold), ""]) if proofs else ""
     # What a check found in a kernel that is wrong since is the cause: of as many kernels as the verdict has examples.
     kernels = [*dict.fromkeys((row["study"], row["kernel"]) for row in failed)][:4]
     wrong = {of: proofs[of] for of in kernels if of in proofs}
@@ -70,10 +69,11 @@ with logged(snakemake):
         found = [f"A check found in {kernel}: {message}." for (_, kernel), message in causes]
         verdict = replace(verdict, wrong=[first, *found, *examples])
         untold = proof_errors({of: proof for of, proof in proofs.items() if of not in wrong}, told)
+    of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in untold), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     names = devices(points)
-    first, second = names if names[1:] else ("Before", "After")
-    sides = f"{first}: {of_before}. {second}: {of_after}."
+    first, second = (names[0], of_after[:1].upper()) if names[1:] else ("Before", f"After: {of_after[:1]}")
+    sides = f"{first}: {of_before}. {second}{of_after[1:]}."
     Path(snakemake.output.accesses).mkdir()
     of_code = code_section(points, margin, store, plan.pictured, Path(snakemake.output.accesses))
     end = f"\n## Checks\n{of_proofs}" if proofs else ""
@@ -83,6 +83,8 @@ with logged(snakemake):
     Path(snakemake.output.comment).write_text(comment, encoding="utf-8")
     summary = {
         "verdict": verdict.all,
+        "left_out": verdict.left_out,
+        "devices": names,
         **comparison_summary(points, margin),
         "counted": counted_summary(points),
         "proven": proven,
@@ -100,18 +102,19 @@ with logged(snakemake):
     explored = before_and_after(plan.explored, rows, shown, f"on {names[0]}" if names[1:] else "before")
     content = {
         "index": link(Path(plan.index), page.parent),
-        "sides": to_html(sides, "sides", "", page.parent, page.parent),
+        "sides": to_html(f"{sides} Made {when(time.time_ns())}.", "sides", "", page.parent, page.parent),
         "compared": f"time on {names[1]} / on {names[0]}" if names[1:] else "time after / before",
         "order": "First those that are slower, or slower at some size; then faster, undecided and the same ones."
         " In each group, the ratio farthest from 1 is first.",
         "files": ["comparison.csv", "comparison.json"],
         "code": to_html(of_code, "code", "What changed in the code", page.parent, page.parent),
-        "made": when(time.time_ns()),
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
+        "by_size": [*verdict.by_size.values()],
+        "left_out": verdict.left_out,
         "in_words": verdict.kernels if verdict.table else [],
         "table": [],
     }
-    page.write_text(comparison_page(verdict.beside_table, summary, explored, **content), encoding="utf-8")
+    page.write_text(comparison_page(verdict.on_page, summary, explored, **content), encoding="utf-8")
     answer = comparison_answer(
         verdict,
         summary,

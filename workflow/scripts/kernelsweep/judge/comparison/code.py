@@ -132,7 +132,8 @@ def _of_machine_code(
     if all(codes):
         rows.append(["instructions in the machine code", *map(str, map(len, codes))])
     table = markdown_table({"": False, "before": True, "after": True}, rows)
-    lines = [f"The point that moved farthest, {point_in_words(point, of_kernel)}:", "", table, ""]
+    ratio = f"{point.ratio.value:.3f}×" if point.ratio else ""
+    lines = [f"The point that moved farthest, to {ratio}, {point_in_words(point, of_kernel)}:", "", table, ""]
     return [*lines, *(_fenced("The machine code", *codes) if all(codes) else [])]
 
 

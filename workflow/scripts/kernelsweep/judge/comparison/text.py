@@ -65,6 +65,9 @@ class VerdictLines:
     first    what the kernels that the verdict is about have in common
     kernels  on each of these, in shown_kernels()' order
     last     on all else
+    left_out how many kernels were not edited, or never measured
+    by_size  how many times as fast another device is, by the sentences in `first` that say it: a row of cells, the name
+             first; and the row of sizes, by ""
     table    what `kernels` say, in short: heads, and a row for each, or for each study if readers see fewer kernels;
              empty for one kernel
     """
@@ -74,16 +77,24 @@ class VerdictLines:
     kernels: Sequence[str]
     last: Sequence[str]
     table: Sequence[Sequence[str]]
+    left_out: Sequence[str]
+    by_size: Mapping[str, Sequence[str]]
 
     @property
     def all(self) -> list[str]:
         """Every line."""
-        return [*self.wrong, *self.first, *self.kernels, *self.last]
+        return [*self.wrong, *self.first, *self.kernels, *self.last, *self.left_out]
 
     @property
     def beside_table(self) -> list[str]:
         """Those lines that the table doesn't say in short."""
-        return [*self.wrong, *self.first, *([] if self.table else self.kernels), *self.last]
+        return [*self.wrong, *self.first, *([] if self.table else self.kernels), *self.last, *self.left_out]
+
+    @property
+    def on_page(self) -> list[str]:
+        """Those lines that the page does not say in a table, a forest or small letters."""
+        elsewhere = {*self.left_out, *self.by_size}
+        return [line for line in self.beside_table if line not in elsewhere]
 
 
 def comparison_text(
@@ -134,18 +145,21 @@ def verdict_lines(
     taken_back = list(by_kernel(point for point in points if point.note == TAKEN_BACK))
     run = by_kernel(point for point in points if point.after and point.after["status"] != "skipped")
     names, kernels = _names(points), _judged(compared, margin)
-    wrong, first, last = list[str](), list[str](), list[str]()
+    wrong, first, last, left_out = list[str](), list[str](), list[str](), list[str]()
+    by_size: Mapping[str, Sequence[str]] = {}
     if failed:
         faults = ", ".join(dict.fromkeys(fault(point.row)[0] for point in failed)).upper().replace("RESULT", "RESULTS")
-        wrong = [f"{faults}: {_points_of(failed)}, right before.", *_examples(failed, run)]
+        every = sum(len(run[kernel]) for kernel in by_kernel(failed))
+        wrong = [f"{faults}: {len(failed)} of {_points_of(every, failed)}, right before.", *_examples(failed, run)]
     if failing := [point for point in points if point.fails and not point.has_failed_since]:
-        first.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
+        first.append(f"Not right, nor known to have been right before: {_points_of(len(failing), failing)}.")
     if unchanged:
         first.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
     if kernels:
-        first += _heading(kernels, run)
+        by_size, rest = _by_size(kernels)
+        first += _heading(kernels, run, [*filter(None, by_size), *rest])
         if same := len(by_kernel(compared)) - len(kernels):
-            last.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
+            left_out.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif compared:
         last.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
     elif counted := counted_points(points):
@@ -157,7 +171,7 @@ def verdict_lines(
             if kernel not in broken
         ]
         if same := len({point.kernel for point in points if point.note == NO_RECORD} - {*counted, *broken}):
-            last.append(f"Not edited: {same} other kernel{'s' if same > 1 else ''}.")
+            left_out.append(f"Not edited: {same} other kernel{'s' if same > 1 else ''}.")
     elif not failed:
         # An edited kernel's reason comes before that of all others.
         notes = Counter(point.note for point in points if point.note != SKIPPED)
@@ -172,8 +186,9 @@ def verdict_lines(
     ]
     last += _program_lines(kernels, names)
     if never_measured:
-        last.append(f"Not compared, because never measured: {never_measured} of the kernels.")
-    return VerdictLines(wrong, first, of_kernels, last, _table(kernels, names, margin) if len(kernels) > 1 else [])
+        left_out.append(f"Not compared, because never measured: {never_measured} of the kernels.")
+    table = _table(kernels, names, margin) if len(kernels) > 1 else []
+    return VerdictLines(wrong, first, of_kernels, last, table, left_out, by_size)
 
 
 def _examples(
@@ -222,7 +237,9 @@ def _program_lines(kernels: Mapping[str, Group], names: Mapping[str, str]) -> li
     return lines
 
 
-def _heading(kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPoint]]) -> list[str]:
+def _heading(
+    kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPoint]], by_size: Sequence[str]
+) -> list[str]:
     """Of two devices, or of several kernels: "44 kernels on B, beside A: 25 faster.", "Each takes ..."."""
     groups = kernels.values()
     names = devices(point for group in groups for point in group.points)
@@ -233,7 +250,7 @@ def _heading(kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPo
     words = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
     of_sizes = [{size.verdict for size in group.sizes.values()} for group in groups]
     partly = sum(SLOWER in of_size for of_size in of_sizes) - verdicts[SLOWER]
-    words += f"; {partly} of these slower at some sizes" if partly > 0 else ""
+    words += f"; {partly} of the others slower at some sizes" if partly > 0 else ""
     span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios[1:] else f"{ratios[0]:.2f}"
     points = [point for kernel in kernels for point in run[kernel]]
     takes = f"{'Each' if ratios[1:] else 'It'} takes {span} times as long on average over sizes."
@@ -243,43 +260,40 @@ def _heading(kernels: Mapping[str, Group], run: Mapping[str, Sequence[ComparedPo
         return [f"{many}: {words}.", takes]
     edited = [kernel for kernel, group in kernels.items() if any(map(is_edited, group.points))]
     too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
-    return [f"{many} on {names[1]}, beside {names[0]}: {words}.", *_by_size(kernels), takes, *too]
+    return [f"{many} on {names[1]}, beside {names[0]}: {words}.", *by_size, takes, *too]
 
 
-def _by_size(kernels: Mapping[str, Group]) -> list[str]:
-    """How many times as fast the second of two devices is at each size, and how fast its memory is.
+def _by_size(kernels: Mapping[str, Group]) -> tuple[dict[str, list[str]], list[str]]:
+    """How many times as fast the second of two devices is at each size, as VerdictLines has it; and a line on the rest.
 
     The kernels are those of which most have the same sizes: all of them, and each study's fastest on either device.
     """
     alike = max(grouped(kernels.values(), lambda group: tuple(group.sizes)).values(), key=len)
-    sizes = [*alike[0].sizes]
-    if not sizes[1:]:
-        return []
-    points = [point for group in alike for point in group.points]
+    sizes, points = [*alike[0].sizes], [point for group in alike for point in group.points]
+    if not (sizes[1:] and devices(points)[1:]):
+        return {}, []
     sides = [[*filter(None, rows)] for rows in zip(*((one.before, one.after) for one in points), strict=True)]
     times: list[dict[Any, float]] = [{}, {}]
     for point in points:
         for of_side, row in zip(times, (point.before, point.after), strict=True):
             place, time = (point.row["study"], point.size), float((row or {})["time_us"])
             of_side[place] = min(time, of_side.get(place, time))
-    fastest = [[times[0][of] / times[1][of] for of in times[0] if of[1] == size] for size in sizes]
-    every = [[1 / group.sizes[size].ratio.value for group in alike] for size in sizes]
-
-    def line(of: str, ratios: Sequence[Sequence[float]]) -> str:
-        texts = [
-            f"{size.text}\N{NO-BREAK SPACE}{geometric_mean(of_size):.2f}×"
-            for size, of_size in zip(sizes, ratios, strict=True)
-        ]
-        return f"{of}: {', '.join(texts)}"
-
-    peaks = [*map(_peaks, sides)]
-    peak = f"; the memory's peak is {median(peaks[1]) / median(peaks[0]):.2f}×" if all(peaks) else ""
     studies = sorted({str(point.row["study"]) for point in points})
     others = sorted({kernel.partition("/")[0] for kernel in kernels} - {*studies})
     of = f"the fastest kernel of {list_texts(studies, len(studies))}" if others else "each study's fastest kernel"
-    words = [line(f"As fast by size, {of}", fastest) + f"{peak}."]
-    words += [line(f"The mean of {len(alike)} kernels", every) + "."] if alike[1:] else []
-    return [*words, *([f"Of other sizes: {list_texts(others, len(others))}."] if others else [])]
+    rows = {of: [[times[0][of] / times[1][of] for of in times[0] if of[1] == size] for size in sizes]}
+    if alike[1:]:
+        every = [[1 / group.sizes[size].ratio.value for group in alike] for size in sizes]
+        rows[f"the mean of {len(alike)} kernels"] = every
+    by_size = {"": ["times as fast", *(size.text for size in sizes)]}
+    for name, ratios in rows.items():
+        cells = [f"{geometric_mean(of_size):.2f}×" for of_size in ratios]
+        texts = [f"{size.text}\N{NO-BREAK SPACE}{cell}" for size, cell in zip(sizes, cells, strict=True)]
+        by_size[f"Times as fast by size, {name}: {', '.join(texts)}."] = [name, *cells]
+    peaks = [*map(_peaks, sides)]
+    rest = [f"The memory's peak is {median(peaks[1]) / median(peaks[0]):.2f}×."] if all(peaks) else []
+    rest += [f"Not by size, because their sizes differ: {list_texts(others, len(others))}."] if others else []
+    return by_size, [" ".join(rest)] if rest else []
 
 
 def _peaks(rows: Iterable[Row]) -> list[float]:
@@ -338,10 +352,10 @@ def _other_device(compared: Sequence[ComparedPoint]) -> str:
     return "another GPU of the same model" if other and len(devices(compared)) < 2 else ""
 
 
-def _points_of(points: Sequence[ComparedPoint]) -> str:
+def _points_of(count: int, points: Sequence[ComparedPoint]) -> str:
     """ "12 points of unrolling/interleaved"."""
     named = list(dict.fromkeys(point.kernel for point in points))
-    return f"{len(points)} point{'s' if len(points) > 1 else ''} of {list_texts(named)}"
+    return f"{count} point{'s' if count > 1 else ''} of {list_texts(named)}"
 
 
 def point_in_words(point: ComparedPoint, points: Sequence[ComparedPoint]) -> str:
@@ -378,7 +392,7 @@ def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
     told = {TAKEN_BACK, *([NO_RECORD] if counted else ())}
     names = [f"only on {name}" for name in devices(points)]
     of_devices = dict(zip((ONLY_BEFORE, ONLY_AFTER), names, strict=True)) if names[1:] else {}
-    left = (point for point in others if point.note not in told)
+    left = (point for point in others if point.note not in told and not point.has_failed_since)
     return grouped(left, lambda point: of_devices.get(point.note, point.note))
 
 

@@ -87,7 +87,7 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     return {
         "lines": [line for line in content["verdict"] if line not in content.get("left_out", ())],
         "kind": "Candidates" if "candidates" in content else "Two GPUs" if devices[1:] else "Before and after",
-        "on": platform.device if platform and not devices[1:] else ", ".join(devices[:1]),
+        "on": "" if devices[1:] else platform.device if platform else ", ".join(devices),
         "is_bad": bool(content.get("failed") or content.get("failed_proofs") or content.get("status")),
         "file": link(page if page.is_file() else path, results),
         "made": when(made),

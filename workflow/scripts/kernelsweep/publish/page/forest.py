@@ -18,13 +18,16 @@ _STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1e
 # With more bars, those of single sizes unfold.
 _MOST_BARS = 30
 
+# So many letters of a size's name have room beside its bar on a phone.
+_SHORT = 5
+
 
 def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The forest of what comparison.json has, as comparison.html takes it: places are from 0 to 100.
 
     kernels  by kernel that the comparison is about, the bars of all sizes and of each, if several: size, numbers,
              verdict, points with each if several, and the places low to high
-    is_short whether readers see all bars at once
+    is_short whether readers see all bars at once; has_short_sizes, whether a phone has room beside a size's name
     within   the places of the range within which nothing matters, and `one`, of 1
     ticks    the scale's numbers, each with its place
     """
@@ -55,6 +58,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "kernels": {kernel: [bar(row) for row in of_kernel] for kernel, of_kernel in rows.items()},
         "is_short": len(bars) <= _MOST_BARS,
+        "has_short_sizes": all(len(row.get("text", "")) <= _SHORT for row in bars),
         "within": (place(1 / margin), place(margin)),
         "one": place(1),
         "ticks": {f"{tick:g}": place(tick) for tick in _ticks(exp(start - room), exp(end + room))},
