@@ -587,7 +587,7 @@
 
   // A point in words: its name, then each fact.
   function facts(point) {
-    const places = study.axes.filter((axis) => study.at[axis.name][point] >= 0).map((axis) => [axis.title, axis.labels[study.at[axis.name][point]]]);
+    const places = study.axes.filter(({ name }) => study.at[name][point] >= 0 && !study.tied.some((group) => group.indexOf(name) > 0)).map((axis) => [axis.title, axis.labels[study.at[axis.name][point]]]);
     const rest = Object.entries(study.quantities).filter(([name]) => name !== "time_us" && study.values[name][point] !== null)
       .map(([name, title]) => [title, number(study.values[name][point])]);
     const flags = study.remarks[study.flags[point]];
@@ -605,10 +605,10 @@
   function showTip(mark) {
     tip.replaceChildren(create("strong", { textContent: study.names[study.kernel[mark.point]] }), factList(mark.point));
     tip.hidden = false;
-    // Of the places beside the mark, and the corners, the first that covers the fewest marks.
+    // Of the places beside the mark, and the corners of a chart of one panel, the first that covers the fewest marks.
     const [most, lowest] = [chart.clientWidth - tip.offsetWidth, chart.clientHeight - tip.offsetHeight];
     const around = (at, size) => [at + 16, at - size - 16];
-    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], [[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]]
+    const places = [[around(mark.x, tip.offsetWidth), around(mark.y, tip.offsetHeight)], ...(view.view === POINTS ? [] : [[[MARGIN.left, most], [MARGIN.top, lowest - MARGIN.bottom]]])]
       .flatMap(([lefts, tops]) => lefts.flatMap((left) => tops.map((top) => [Math.max(0, Math.min(left, most)), Math.max(0, Math.min(top, lowest))])));
     const covered = ([left, top]) => drawn.filter(({ x, y }) => x > left - 8 && x < left + tip.offsetWidth + 8 && y > top - 8 && y < top + tip.offsetHeight + 8).length;
     const [left, top] = places.sort((a, b) => covered(a) - covered(b))[0];
@@ -623,6 +623,7 @@
   // A point's facts below the chart, where they stay.
   function showDetails(point) {
     details.replaceChildren(create("h3", { textContent: study.names[study.kernel[point]] }), factList(point));
+    if (isNarrow()) hideTip();
     details.scrollIntoView({ block: "nearest" });
   }
 
