@@ -314,7 +314,7 @@
     const cellWords = [chart.querySelector(".cells") && "Number", view.show !== "time_us" && "colour"].filter(Boolean).join(" and ").replace(/^c/, "C") || "Colour";
     // Kernels that aren't ticked may be faster.
     const ofTicked = view.kernels.split(",").length < study.kernels.length ? " of the ticked" : "";
-    const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)} of its fastest point${chart.querySelector(".cells + .cells") ? ", whose kernel is named" : ""}.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""} Thick outline: the fastest${ofTicked}${sizes && ` at each ${sizes}`}; thin: its ties.`;
+    const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)} of its fastest point${chart.querySelector(".cells + .cells") ? ", whose kernel is named" : ""}.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""} Thick outline: the fastest${ofTicked}${marked.first}${sizes && ` at each ${sizes}`}; thin: its ties.`;
     const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
     const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
     const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
@@ -479,7 +479,7 @@
     const [across, up] = [axisNamed(view.over), axisNamed(view.across)], [values] = shownValues();
     const shown = best(points, (point) => [placeOf(view.over, point), placeOf(view.across, point)]);
     const upPlaces = [...new Set(shown.map((point) => placeOf(view.across, point)))].sort(d3.ascending);
-    const area = canvas(24 + 7.5 * Math.min(30, Math.max(4, ...upPlaces.map((place) => up.labels[place].length))), label), { svg } = area;
+    const area = canvas(34 + 7.5 * Math.min(30, Math.max(4, ...upPlaces.map((place) => up.labels[place].length))), label), { svg } = area;
     if (!shown.length) return [];
     if (!isNarrow()) area.right -= KEY + KEY_TEXT;
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
@@ -512,13 +512,13 @@
     cells("fastest", marks.filter((mark) => ratio(interval(mark.point), interval(fastestAt(mark))).low <= 1), 2).classed("first", (mark) => fastestAt(mark) === mark.point);
     const digits = d3.format(`,.${Math.max(decimals(isTime ? least : most) - 1, (isTime ? least : most) <= 100 ? 1 : 0)}f`);
     const longest = Math.max(...marks.map(({ point }) => (values[point] === null ? 1 : digits(values[point]).length)));
-    if (x.bandwidth() >= PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
+    if (x.bandwidth() >= 0.85 * PER_LETTER * longest + 2 && y.bandwidth() >= 15) {
       const named = isNamed ? marks : [], most = Math.max(0, ...named.map(({ point }) => nameIn(point).length));
       const top = isNamed ? -4 - (NAME_HEIGHT / 2) * (most - 1) : 4;
       const lines = [[(point) => (values[point] === null ? "–" : digits(values[point]) + "*".repeat(isThrottled({ point }))), top, marks]];
       for (let place = 0; place < most; place++) lines.push([(point) => nameIn(point)[place] ?? "", top + 16 + NAME_HEIGHT * place, named]);
       for (const [text, down, ofLine] of lines) {
-        svg.append("g").attr("class", "cells").selectAll("text").data(ofLine).enter().append("text").attr("text-anchor", "middle")
+        svg.append("g").attr("class", "cells").style("font-size", x.bandwidth() < PER_LETTER * longest + 8 ? "10px" : null).selectAll("text").data(ofLine).enter().append("text").attr("text-anchor", "middle")
           .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point));
       }
     }
@@ -527,7 +527,9 @@
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
     if (least !== undefined) drawKey(area, ends, isTime ? BEST_SHARE : view.show);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
-    return Object.assign(marks, { start: ends[0] });
+    // Where cells have no room for names, the fastest is named below.
+    const first = fastest.size === 1 && !isNamed && !drawnAxes().includes(KERNEL) ? `, ${study.names[study.kernel[[...fastest.values()][0]]]}` : "";
+    return Object.assign(marks, { start: ends[0], first });
   }
 
   // A map's colours beside it, or below a narrow one, with round numbers.
