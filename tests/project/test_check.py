@@ -361,6 +361,9 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert "reads x[1000] at file.cu:7, out of bounds of the device buffer x of 1000 elements" in repr(bounds)
     assert "file.cu:7  if (i <= in) y[i] += a * x[i];" in repr(bounds)
     assert "at in_=1000; not at in_=512" in repr(bounds)
+    # Pins: a copy's mistakes, told with the lines of the file of which it is a copy.
+    copy = write(tmp_path, guard="<=").rename(tmp_path / "copy.cu")
+    assert "copy.cu:7  if (i <= in) y[i] += a * x[i];" in repr(copied := checked(copy, "axpy")), copied
     (file := tmp_path / "rows.cu").write_text(
         "__global__ void rows_(float *x, const float *in, int rows, int columns) {\n"
         "    const int c = blockIdx.x * 128 + threadIdx.x;\n"

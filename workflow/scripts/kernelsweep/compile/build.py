@@ -141,6 +141,8 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
     included = included_files(source.file, source.include, source.options)
     return {
         "files": [sha256_of(file) for file in (source.file, *included, *headers)],
+        # Warnings and findings name them: a copy of a file has its own.
+        "names": [os.path.relpath(file) for file in (source.file, *included)],
         "packages": user_code_hash([source.file, *included]) if source.file.suffix == ".py" else "",
         "options": list(source.options),
         "constants": list(source.constants),
