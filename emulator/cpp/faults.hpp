@@ -34,6 +34,8 @@ EMULATOR_UNCOUNTED inline void find_running_places(const Worker &worker, uintptr
     const uintptr_t local = uintptr_t(worker.fault_address);
     running_places.of[0] = place;
     running_places.count = 1;
+    if (uintptr_t(top) - local > stack_size) // a switch to another thread is under way
+        return;
     for (uintptr_t at = local; at < uintptr_t(top) && running_places.count < 32; at += sizeof at) {
         const uintptr_t word = *reinterpret_cast<const uintptr_t *>(at);
         if (counting::is_in_code(word))

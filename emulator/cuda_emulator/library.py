@@ -333,19 +333,20 @@ class Library:
             how = (attributes.cooperative, attributes.programmatic)
             failed = self._library.emulator_launch(entry, *sides, shared_bytes, *how, pointers, message, len(message))
         if failed:
-            text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()
-            where = self._running(entry) or ([self.lines.line(place)] if place else [])
-            raise LaunchFailed(", at ".join([text, *where[:1]]), FAILURES[failed])
+            text = message.value.decode(errors="replace")
+            raise LaunchFailed(", at ".join([text, *self._failed_at(entry)[:1]]), FAILURES[failed])
 
-    def _running(self, entry: int) -> list[str]:
-        """Lines of the source where the thread was that SIGUSR1 has ended, the likeliest first; empty without one."""
+    def _failed_at(self, entry: int) -> list[str]:
+        """Lines of the source where the thread was that has ended the launch, the likeliest first; perhaps none."""
         found = (ctypes.c_size_t * 32)()
-        places = found[: self._library.emulator_running_places(found)]
-        kernel = self._library.emulator_entry_kernel(entry) - self._start if places else 0
+        places = found[: self._library.emulator_running_places(found)] or [self._library.emulator_fault_place()]
+        kernel = self._library.emulator_entry_kernel(entry) - self._start
         end = self.lines.end_of_function(kernel)
         # Other words on the stack may be left from functions that have returned.
         likely = sorted(places[1:], key=lambda place: not kernel < place <= end)
-        return [line for line in map(self.lines.line, [*places[:1], *likely]) if not _OF_HEADERS.search(line)]
+        return [
+            line for line in map(self.lines.line, filter(None, [*places[:1], *likely])) if not _OF_HEADERS.search(line)
+        ]
 
     def parameter_types(self, entry: int) -> list[str]:
         """What an entry's parameters hold, each a kind and its bytes, such as f4; of a pointer to numbers "p8 f4".

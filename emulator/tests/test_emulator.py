@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import re
+import signal
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -159,6 +162,22 @@ def test_a_stack_overflow_ends_the_launch_only(kernels: Kernels) -> None:
     assert data[0] != 0
     message = refused(kernels, "deep", 8, 64, data, ctypes.c_uint(1000))
     assert message.startswith("deep: block 0: stack overflow in thread 7: more than 512 KiB of local memory")
+    assert still_works(kernels)
+
+
+def test_a_launch_that_lasts_too_long_says_where_its_threads_are(kernels: Kernels) -> None:
+    """The worker sends SIGUSR1; one in 30 came while the threads of "fill", which are short, changed places."""
+    data, before = np.zeros(1 << 20, np.uint32), signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    for _ in range(100):
+        clock = subprocess.Popen(["sh", "-c", f"while kill -USR1 {os.getpid()}; do sleep 0.001; done"])
+        try:
+            message = refused(kernels, "fill", 4096, 256, data)
+        finally:
+            clock.kill()
+            clock.wait()
+        # Pins: "stack overflow in thread 109" of a kernel of one line.
+        assert re.fullmatch(r"fill: block \d+: (.*, and )?thread \d+ runs(, at .*faults.cu:\d+)?", message), message
+    signal.signal(signal.SIGUSR1, before)
     assert still_works(kernels)
 
 
