@@ -109,13 +109,15 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
                 raise UserError(f"--elements has {name}={size}. Allowed: {allowed}.")
             holds[name] = replace(holds[name], size=size, known=True, larger="", given=True)
 
-        def run(at: Sequence[Mapping[str, int]]) -> Seen:
+        def run(at: Sequence[Mapping[str, int]], holds: Mapping[str, Holds] = holds) -> Seen:
             return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
 
         runs.spent = 0.0
         outcomes = run(points)
         # A mistake's findings, such as a read and a write, ask for the same points.
-        depends = doubts(outcomes, guessed, holds, bool(given.cases), cache(lambda point: run([point])))
+        zeros = {name: replace(of, zeros=True) for name, of in holds.items()}
+        further, with_zeros = cache(lambda point: run([point])), cache(lambda point: run([point], zeros))
+        depends = doubts(outcomes, guessed, holds, bool(given.cases), further, with_zeros)
         past = beyond(outcomes, holds)
         outcomes = replace(
             outcomes, findings={key: outcomes.findings[key] for key in outcomes.findings if key not in past}

@@ -34,11 +34,13 @@ def doubts(
     holds: Mapping[str, Holds],
     are_given: bool,
     run: Callable[[Point], Seen],
+    with_zeros: Callable[[Point], Seen],
 ) -> dict[Key, str]:
     """The guess on which each finding depends, in words; none for those that are mistakes.
 
-    are_given  whether the user says the points
-    run        runs the kernel at a further point, once; raises TimeOver
+    are_given   whether the user says the points
+    run         runs the kernel at a further point, once; raises TimeOver
+    with_zeros  does so with arrays that hold zeros
     """
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
@@ -46,6 +48,14 @@ def doubts(
     def or_sizes(key: Key, points: Sequence[Mapping[str, int]], why: str) -> str:
         asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
         return "; ".join(filter(None, [asked, why]))
+
+    def is_of_values(key: Key, point: Mapping[str, int]) -> bool:
+        """Whether an array's values may decide: the same thread accesses another element where they are zeros."""
+        try:
+            other = with_zeros(Point(point)).findings.get(key)
+        except TimeOver:
+            return True
+        return other is None or other.message != outcomes.findings[key].message
 
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
     indices = {one.name for one in guessed.arrays if one.indexes and holds[one.name].updated}
@@ -75,7 +85,12 @@ def doubts(
             told[key] = f"{array} may have {holds[array].larger} elements"
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
-        elif array in holds and one.kind in ("race", "out of bounds") and (others := indices - {array} - equal):
+        elif (
+            array in holds
+            and one.kind in ("race", "out of bounds")
+            and (others := indices - {array} - equal)
+            and (not is_of_bounds or is_of_values(key, points[0]))
+        ):
             told[key] = or_sizes(key, points, f"it may ask for other values in {min(others)}, which may be indices")
         elif are_given or is_everywhere:
             continue
