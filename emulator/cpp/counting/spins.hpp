@@ -12,7 +12,7 @@ namespace emulator::counting {
 constexpr unsigned patience = 4 * round_length; // accesses
 constexpr unsigned turn = 64; // accesses: as so many counts an atomic function before which all others run
 constexpr unsigned endless = 8192 * turn; // accesses of a thread
-constexpr uint64_t endless_together = 16 * endless;
+constexpr uint64_t endless_together = 4 * endless;
 constexpr unsigned most_awaited = 4;     // addresses of a loop
 constexpr unsigned unseen_length = 4096; // accesses that are not counted, such as of __device__ variables
 
