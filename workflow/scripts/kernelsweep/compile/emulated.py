@@ -28,6 +28,8 @@ from kernelsweep.reasons import Reason
 HEADERS = cuda_emulator.compiling.HEADERS
 # What of the package decides how a unit is compiled.
 CODE = tuple(Path(str(one.__file__)) for one in (cuda_emulator.compiling, cuda_emulator.symbols, cuda_emulator.unit))
+# What reads no file of a user's needs no sandbox.
+_run_ours = partial(run_compiler, is_ours=True)
 
 
 @contextmanager
@@ -42,7 +44,7 @@ def _refusals() -> Iterator[None]:
 def version() -> str:
     """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
     with _refusals():
-        return cuda_emulator.compiling.version(run_compiler)
+        return cuda_emulator.compiling.version(_run_ours)
 
 
 def compiled_runtime(headers: Path) -> Path:
@@ -58,8 +60,7 @@ def compiled_runtime(headers: Path) -> Path:
     if not (runtime := kept / "runtime.o").exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with _refusals(), tempfile.TemporaryDirectory(dir=kept.parent) as made:
-            run = partial(run_compiler, is_ours=True)
-            cuda_emulator.compiling.compile_runtime(Path(made) / runtime.name, headers, run)
+            cuda_emulator.compiling.compile_runtime(Path(made) / runtime.name, headers, _run_ours)
             with suppress(OSError):  # Another process may be first.
                 Path(made).rename(kept)
                 Path(made).mkdir()

@@ -84,7 +84,7 @@ def version(release: str = "") -> str:
 
 @cache
 def _version(path: str) -> str:
-    text = run_compiler([path, "--version"]).stdout
+    text = run_compiler([path, "--version"], is_ours=True).stdout
     match = re.search(r"V([\d.]+)", text)
     return f"nvcc {match[1]}" if match else text.strip()
 
