@@ -7,6 +7,7 @@ import at every start. A copy of the project has a library of its own, which its
 # The imports are for their own sake.
 # ruff: noqa: F401
 
+import importlib
 import json
 import os
 import runpy
@@ -41,10 +42,16 @@ import kernelsweep.project.targets
 import kernelsweep.publish.figure_files
 import kernelsweep.publish.index.renew
 
+OF_LIBRARY = [name for name in sys.modules if name.partition(".")[0] in ("kernelsweep", "cuda_emulator")]
 
-def forget(*packages: str) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
+
+def import_library(folder: str) -> None:
+    """Have the modules above of a folder's library, in place of this checkout's."""
+    for name in OF_LIBRARY:
         del sys.modules[name]
+    sys.path.insert(0, f"{folder}/workflow/scripts")
+    for name in OF_LIBRARY:
+        importlib.import_module(name)
 
 
 def serve_jobs(told: socket.socket) -> None:
@@ -78,8 +85,8 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
 
 
 request = json.loads(os.environ.pop("FORKED_SNAKEMAKE"))
-if request["imports"]:
-    forget("kernelsweep", "cuda_emulator")
+if request["library"]:  # before the processes that start jobs, which would each import it, too
+    import_library(request["library"])
 os.chdir(request["folder"])
 output = os.open(request["output"], os.O_WRONLY)
 for stream in (1, 2):

@@ -138,7 +138,7 @@ def snakemake(
             home = Path(named[0]).parent if named else project
             # A copy of the project has a library of its own.
             request = {"folder": str(project), "output": output.name, "seconds": timeout, "arguments": command}
-            request["imports"] = home != ROOT and (home / "workflow").exists()
+            request["library"] = str(home) if home != ROOT and (home / "workflow").exists() else ""
             script = Path(__file__).with_name("forked_snakemake.py")
             status = _FORKS.run(str(script), "snakemake", {**variables, "FORKED_SNAKEMAKE": json.dumps(request)})
         return subprocess.CompletedProcess(command, status, Path(output.name).read_text(encoding="utf-8"))
