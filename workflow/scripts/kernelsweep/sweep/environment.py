@@ -31,14 +31,14 @@ def describe_environment(
 
     kernel_codes  a hash of each kernel's code, by `study/kernel`, by which a recording tells what was edited since
     """
-    ncu, installed = find_tool("ncu"), {one.name: one.version for one in distributions()}
+    ncu = find_tool("ncu")
     return {
         "measured": time.strftime("%FT%TZ", time.gmtime()),
         "device": dict(device),
         "host": {"processor": processor_name(), "system": platform.platform(), "python": platform.python_version()},
         "compilers": list(compilers),
         "profiler": f"Nsight Compute {tool_version(ncu)}".strip() if ncu else None,
-        "packages": {name: installed[name] for name in _PACKAGES if name in installed},
+        "packages": {name: one.version for name in _PACKAGES for one in distributions(name=name)},
         "git_revision": git_revision(),
         "configuration": dict(configuration),
         "kernel_codes": dict(kernel_codes),
