@@ -71,7 +71,8 @@ def share_chart(
     kernels  the shares of each of our kernels
     zoom     _zoom(); {} where shares are drawn
     ends     names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
-             `share` and that or the ratio in `words`, and the places from 0 to 1 `at` which it is and of the text
+             name cut to its room in `short`, its `share`, that or the ratio in `words`, and the places from 0 to 1 `at`
+             which it is and of the text
     winners  our fastest kernels, each with the places from 0 to 1 at which its sizes `start` and `end`
     and where the sizes stand, as _places() gives it
 
@@ -387,7 +388,17 @@ def _ends(names: Sequence[str], chart: Mapping[str, Any]) -> list[dict[str, Any]
             most = _LETTERS.get(kind, _LETTERS[""])
             short = name if len(name) <= most else f"{name[:most]}…"
             words = f"{share / zoom['library'][-1]:.2f}×" if zoom else f"{share:.0%}"
-            shown.append({"kind": kind, "name": short, "share": share, "words": words, "at": at, "place": min(at, 1.0)})
+            shown.append(
+                {
+                    "kind": kind,
+                    "name": name,
+                    "short": short,
+                    "share": share,
+                    "words": words,
+                    "at": at,
+                    "place": min(at, 1.0),
+                }
+            )
     shown.sort(key=lambda end: float(end["at"]))
     # Neighbours push each other apart, between the chart's ends.
     for _ in range(100):

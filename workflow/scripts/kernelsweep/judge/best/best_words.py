@@ -161,6 +161,7 @@ def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
     where = [" (for all sizes)"] if use.everywhere and any((one.gain or 0) >= 1 for one in there) else []
     where += [f" in {use.kind['arithmetic']}"] if "arithmetic" in use.kind else []
     where += [f" at {size}"] if (size := place_words(use.sizes[-1], study)) else []
+    where += [" (throttled)"] * use.is_beside_throttled
     return f"{times_text(1 / (use.gain or 1))}× as fast as {use.kernel}{''.join(where)}"
 
 
