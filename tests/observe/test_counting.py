@@ -200,7 +200,7 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     # The load, a store, two loads and a store in each of the tree's six steps, and the block's result.
     rows = rows_of(trace.warps)
     assert [row.memory for row in rows] == ["global", *["shared"] * 8, "global"]
-    assert [cost(row)[0] for row in rows] == ["100%", "", *["3 bank conflicts"] * 5, "", "", "12.5%"]
+    assert [cost(row)[0] for row in rows] == ["100%", "", *["2-way bank conflict"] * 5, "", "", "12.5%"]
     # The second of the block's two warps only loads its elements, and falls idle with the tree's first step.
     lanes = [[len(row.lanes(warp)) for warp in (0, 1)] for row in rows]
     assert lanes == [[32, 32], [32, 32], *([lanes, 0] for lanes in (32, 16, 8, 4, 2, 1, 1, 1))]
@@ -215,6 +215,6 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     told = [(row.step, row.array) for row in rows_of([[*again, replace(load, operation="store", array="a")]])]
     assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
     drawing = draw("strided_index", "64 elements", trace)
-    assert drawing.count("<path") > 20 and "3 bank conflicts" in drawing
-    assert re.search(r">accesses: 3 global in 9 sectors, \d+ shared<", drawing)
+    assert drawing.count("<path") > 20 and "2-way bank conflict" in drawing
+    assert re.search(r">accesses: 3 global in 9 sectors, \d+ shared, 15 bank conflicts<", drawing)
     assert ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"

@@ -140,3 +140,8 @@ def ratio(over: Interval, under: Interval) -> Interval:
 def ratio_text(found: Interval, unit: str = "") -> str:
     """A ratio of two versions' times with its interval: `1.062× (1.057 to 1.067)`, with a unit such as `×`."""
     return f"{found.value:.3f}{unit} ({found.low:.3f} to {found.high:.3f})"
+
+
+def three_digits(value: float) -> str:
+    """A number of up to 1,000 for readers, with three digits, as zeros say how far it is known: 1.90, 17.0, 156."""
+    return f"{value:#.3g}".rstrip(".")

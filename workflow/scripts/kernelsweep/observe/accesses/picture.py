@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
-from itertools import groupby
+from itertools import accumulate, groupby
+from math import ceil
 
 from kernelsweep.base.groups import grouped
 from kernelsweep.device.emulator import LANES, SECTOR_BYTES, TracedRequest
 from kernelsweep.observe.chosen_points import DRAWN_BLOCK
 from kernelsweep.observe.counting.run import Trace
+from kernelsweep.statistics import three_digits
 
 # Lines between the rounds of the banks, up to this number.
-BANKS, MOST_BANK_LINES = 32, 8
+BANKS, BANK_BYTES, MOST_BANK_LINES = 32, 4, 8
 # The warps whose accesses are drawn, at most.
 WARPS = DRAWN_BLOCK // LANES
 # A loop over tiles has any number of steps.
@@ -29,10 +32,10 @@ COLOURS = ("#1d81ba", "#c65a00", "#00805c", "#b0578d")
 WELL_USED = 0.75
 BAD = "font-weight='bold'"
 
-# In pixels. A row has loads above and stores below.
-STRIP, EXTENT, LANE, GAP, COST_WIDTH = 256, 52, 1.5, 6, 104
-ROW, LOADS, STORES, HEAD = 20, 9, 5, 18
-HEIGHT = LOADS + 1 + STORES
+# In pixels. A row has loads above and stores below. It is higher where warps share elements: each has a band.
+STRIP, EXTENT, LANE, GAP, COST_WIDTH = 256, 52, 1.5, 6, 122
+ROW, LOADS, STORES, BAND, HEAD = 20, 9, 5, 4, 18
+APART = ROW - LOADS - 1 - STORES
 LEFT = 4.0
 # Those of a row's name: at least the head's, and beyond the most it is cut.
 LEAST_LETTERS, MOST_LETTERS, LETTER = 11, 36, 6.3
@@ -71,6 +74,25 @@ class Row:
         """The requests of all warps."""
         return [each for warp in self.warps for each in warp]
 
+    def are_shared(self, loads: bool) -> bool:
+        """Whether several warps load, or store, the same element."""
+        elements = [self.elements(warp, loads) for warp in range(len(self.warps))]
+        return len(set().union(*elements)) < sum(map(len, elements))
+
+    @cached_property
+    def heights(self) -> tuple[int, int]:
+        """Of its loads and of its stores, in pixels."""
+        least = {True: LOADS, False: STORES}
+        loads, stores = (
+            max(height, BAND * len(self.warps) * self.are_shared(is_load)) for is_load, height in least.items()
+        )
+        return loads, stores
+
+    @property
+    def height(self) -> int:
+        """Of both, in pixels."""
+        return sum(self.heights) + 1
+
     @property
     def stores_only(self) -> bool:
         """Whether no lane loads."""
@@ -102,19 +124,16 @@ def draw(name: str, where: str, trace: Trace) -> str:
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
     turns = [row.step for row in drawn if row.step.endswith(".2")]
     notes = [] if trace.is_cut else [counted(rows)]
-    notes += [f"{turn}: step {turn[:-2]} loads again after the stores of {turn[:-1]}1" for turn in turns[:1]]
+    notes += [f"{turn}: loads after the stores of {turn[:-1]}1, in the same step" for turn in turns[:1]]
+    *tops, end = accumulate((row.height + APART for row in drawn), initial=HEAD)
     parts = [_head(warps, label)]
-    parts += [_row(row, HEAD + ROW * number, label) for number, row in enumerate(drawn)]
-    parts += [_text(LEFT, HEAD + ROW * len(drawn) + LOADS + 2, text) for text in more]
+    parts += [_row(row, top, label) for row, top in zip(drawn, tops, strict=True)]
+    parts += [_text(LEFT, end + LOADS + 2, text) for text in more]
     # Below the elements, where a narrow page shows it once.
-    parts += [
-        _text(label, HEAD + ROW * (len(drawn) + number) + LOADS + 2, text, "opacity='.75'")
-        for number, text in enumerate(notes)
-    ]
+    parts += [_text(label, end + ROW * number + LOADS + 2, text, "opacity='.75'") for number, text in enumerate(notes)]
     title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
-    return _drawing(
-        title, width, HEAD + ROW * (len(drawn) + max(len(more), len(notes))) + 4, parts, (label, _warp_left(0, label))
-    )
+    height = end + ROW * max(len(more), len(notes)) + 4
+    return _drawing(title, width, height, parts, (label, _warp_left(0, label)))
 
 
 def empty(name: str, reason: str) -> str:
@@ -163,20 +182,23 @@ def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
 def cost(row: Row) -> tuple[str, bool]:
     """What a row costs, in words, and whether another order of accesses would cost less."""
     if row.memory == "shared":
-        conflicts = sum(request.conflicts for request in row.requests)
-        return f"{conflicts} bank conflict{'s' * (conflicts != 1)}" if conflicts else "", conflicts > 0
+        # Of vectors, a part of the warp is served at once.
+        ways = max(1 + ceil(request.conflicts / max(request.size / BANK_BYTES, 1)) for request in row.requests)
+        return f"{ways}-way bank conflict" if ways > 1 else "", ways > 1
     sectors = sum(request.sectors for request in row.requests)
     asked = sum(request.size * len(set(request.places) - {None}) for request in row.requests)
     used = asked / (SECTOR_BYTES * sectors)
-    return f"{100 * used:.3g}%", used < WELL_USED and asked >= SECTOR_BYTES * len(row.requests)
+    return f"{three_digits(100 * used)}%", used < WELL_USED and asked >= SECTOR_BYTES * len(row.requests)
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """What the drawn warps count in all rows: "accesses: 68 global in 182 sectors, 33 shared"."""
+    """What the drawn warps count in all rows: "accesses: 68 global in 182 sectors, 33 shared, 15 bank conflicts"."""
     of_memory = grouped((each for row in rows for each in row.requests), lambda each: each.memory)
     texts = {memory: f"{len(every):,} {memory}" for memory, every in sorted(of_memory.items())}
     if moved := sum(each.sectors for each in of_memory.get("global", ())):
         texts["global"] += f" in {moved:,} sectors"
+    if conflicts := sum(each.conflicts for each in of_memory.get("shared", ())):
+        texts["shared"] += f", {conflicts:,} bank conflict{'s' * (conflicts != 1)}"
     return f"accesses: {', '.join(texts.values())}"
 
 
@@ -197,28 +219,28 @@ def _warp_left(warp: int, label: float) -> float:
 
 def _row(row: Row, top: float, left: float) -> str:
     """One row: its array, its elements, which begin at `left`, the lanes of each warp, its cost."""
-    extent, middle, label, warps = row.extent, top + LOADS + 2, _label(row), range(len(row.warps))
+    extent, middle, label, warps = row.extent, top + row.height / 2 + 3.5, _label(row), range(len(row.warps))
     scale = STRIP / extent
     parts = [
         _text(LEFT, middle, label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"),
-        _path(_boxes([(left, STRIP)], top, HEIGHT), "opacity='.08'"),
+        _path(_boxes([(left, STRIP)], top, row.height), "opacity='.08'"),
         _text(left + STRIP + 4, middle, f"{extent:,}", "opacity='.75'"),
     ]
     if row.memory == "shared" and extent <= MOST_BANK_LINES * BANKS:
         lines = [(left + scale * start, 0.6) for start in range(BANKS, extent, BANKS)]
-        parts.append(_path(_boxes(lines, top, HEIGHT), "opacity='.4'"))
+        parts.append(_path(_boxes(lines, top, row.height), "opacity='.4'"))
     boxes = ["" for _ in warps]
-    for loads, start, height in ((True, top, LOADS), (False, top + LOADS + 1, STORES)):
-        elements = [row.elements(warp, loads) for warp in warps]
-        # Warps at the same elements stand one above the other.
-        is_shared = len(set().union(*elements)) < sum(map(len, elements))
-        band = height / len(elements) if is_shared else height
-        for warp, places in enumerate(elements):
-            boxes[warp] += _boxes(_spans(_runs(places), left, scale), start + band * warp * is_shared, band)
+    for loads, start, height in zip((True, False), (top, top + row.heights[0] + 1), row.heights, strict=True):
+        is_shared = row.are_shared(loads)
+        band = height / len(warps) if is_shared else height
+        for warp in warps:
+            spans = _spans(_runs(row.elements(warp, loads)), left, scale)
+            boxes[warp] += _boxes(spans, start + band * warp * is_shared, band - 0.5 * is_shared)
     backs, lanes, begins = "", [row.lanes(warp) for warp in warps], [_warp_left(warp, left) for warp in warps]
     for warp in warps:
-        boxes[warp] += _boxes(_spans(_runs(lanes[warp]), begins[warp], LANE), top, HEIGHT)
-        backs += _boxes([(begins[warp], LANES * LANE)], *((top, HEIGHT) if lanes[warp] else (top + HEIGHT / 2, 1)))
+        boxes[warp] += _boxes(_spans(_runs(lanes[warp]), begins[warp], LANE), top, row.height)
+        high = (top, row.height) if lanes[warp] else (top + row.height / 2, 1)
+        backs += _boxes([(begins[warp], LANES * LANE)], *high)
     parts.append(_path(backs, "opacity='.25'"))
     parts += [_path(boxes[warp], f"fill='{COLOURS[warp % len(COLOURS)]}'") for warp in warps]
     text, is_bad = cost(row)
