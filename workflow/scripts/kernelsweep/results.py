@@ -189,6 +189,7 @@ code               empty if the source prints both sides' code; "ours", a side i
                    source describes it; "our reading", the source names it
 elsewhere          the other sizes and cache states of the sweep with another verdict
 cause              why it does not hold, or not at every size
+sizes_held         of a claim about every size, at how many it holds: 4 of 5
 """)
 
 # The driver's memory operations that are measured as limits, and their prefix in the column `kernel`: limit_copy.

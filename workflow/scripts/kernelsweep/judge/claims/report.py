@@ -54,6 +54,7 @@ def claim_row(judged: Judged) -> Row:
         "kind": claim.kind,
         "elsewhere": _elsewhere(judged),
         "cause": judged.cause,
+        "sizes_held": _sizes_held(judged),
     }
     if judged.measured:
         ends = {"measured": judged.measured.value, "low": judged.measured.low, "high": judged.measured.high}
@@ -155,6 +156,12 @@ def _verdict(judged: Judged) -> str:
     somewhere = {verdict for _, verdict in judged.sizes}
     words = {HOLDS: HOLDS, FAILS: "not" if HOLDS in somewhere else FAILS, NOT_DECIDABLE: NOT_DECIDABLE}
     return ", ".join(f"{words[verdict]} at {_runs(judged.sizes, verdict)}" for verdict in words if verdict in somewhere)
+
+
+def _sizes_held(judged: Judged) -> str:
+    """Of a claim about every size, at how many sizes it holds: `4 of 5`."""
+    verdicts = [verdict for _, verdict in judged.sizes]
+    return f"{verdicts.count(HOLDS)} of {len(verdicts)}" if verdicts else ""
 
 
 def _runs(sizes: Sequence[tuple[str, str]], verdict: str) -> str:
