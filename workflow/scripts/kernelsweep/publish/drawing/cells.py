@@ -22,9 +22,10 @@ from kernelsweep.publish.drawing.style import TEXT_PT, text_in
 
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
-# The scale: its height, its place above the figure's lower edge, its part of the figure's width, the room per tick,
-# that of a mark beside its words, beside these, and on the left in a narrow figure.
+# The scale: its height, the room below it, its part of the figure's width, the room per tick, that of a mark beside its
+# words, beside these, and on the left in a narrow figure; the height of a mark.
 THICK_IN, ABOVE_IN, BAR_PART, TICK_IN, KEY_IN, RIGHT_IN, LEFT_IN = 0.08, 0.31, 0.4, 0.36, 0.55, 0.12, 0.15
+MARK_IN = 0.15
 LEAST_SPAN, FROM_WHOLE, SCALE_STEPS = 0.1, 100, 5
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
 TIED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.6, "clip_on": False}
@@ -105,13 +106,30 @@ def name_axes(figure: Figure, across: str, down: str, side_in: float, above_in: 
     figure.supylabel(down, x=0.02 / width, y=middle / height, size=TEXT_PT)
 
 
-def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str, marks: Mapping[str, Any]) -> None:
-    """The colours of cells at a figure's foot, with their label; beside them, what marks mean, by their looks."""
+def foot_key_in(marks: Mapping[str, Any]) -> float:
+    """The height of the key at a figure's foot, in inches."""
+    return max(ABOVE_IN + THICK_IN, len(marks) * MARK_IN) + MARK_IN / 2
+
+
+def add_key(
+    figure: Figure,
+    colours: ScalarMappable,
+    label: str,
+    marks: Mapping[str, Any],
+    left_in: float,
+    slot: tuple[float, float] | None,
+) -> None:
+    """The colours of cells with their label, and what marks mean, by their looks.
+
+    left_in  where the colours begin at the figure's foot, with the marks on their right
+    slot     the left and the upper edge, in inches, of a place among the panels: they stand there, above the marks
+    """
     width, height = figure.get_size_inches()
     room_in = width - text_in(*marks) - KEY_IN
-    left_in = max(LEFT_IN, min(left_in, room_in - BAR_PART * width))
-    wide_in = min(BAR_PART * width, room_in - left_in)
-    axes = figure.add_axes((left_in / width, ABOVE_IN / height, wide_in / width, THICK_IN / height))
+    left_in = slot[0] if slot else max(LEFT_IN, min(left_in, room_in - BAR_PART * width))
+    wide_in = width - left_in - 2 * RIGHT_IN if slot else min(BAR_PART * width, room_in - left_in)
+    above_in = slot[1] - THICK_IN if slot else ABOVE_IN
+    axes = figure.add_axes((left_in / width, above_in / height, wide_in / width, THICK_IN / height))
     bar = figure.colorbar(colours, cax=axes, orientation="horizontal")
     low, high = colours.get_clim()
     most = wide_in / TICK_IN
@@ -123,8 +141,9 @@ def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, label: str,
     axes.tick_params(length=2)
     handles = [Patch(label=words, **look) for words, look in marks.items()]
     look: Any = {"frameon": False, "borderaxespad": 0, "borderpad": 0, "handlelength": 1.6, "handleheight": 1}
-    at = (1 - RIGHT_IN / width, (ABOVE_IN + THICK_IN) / height)
-    figure.legend(handles=handles, loc="upper right", bbox_to_anchor=at, **look)
+    at = (left_in, above_in - ABOVE_IN - MARK_IN) if slot else (width - RIGHT_IN, foot_key_in(marks) - MARK_IN / 2)
+    look |= {"loc": "upper left" if slot else "upper right", "bbox_to_anchor": (at[0] / width, at[1] / height)}
+    figure.legend(handles=handles, **look)
 
 
 def marks_of(cells: pandas.DataFrame, is_sparse: bool) -> dict[str, Any]:

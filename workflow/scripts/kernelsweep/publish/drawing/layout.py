@@ -130,37 +130,20 @@ def panels(
     margins: Margins,
     side: float = 0.0,
     foot: float = 0.0,
-    beside: float = 0.0,
+    head: float = 0.0,
 ) -> tuple[Figure, list[Axes]]:
     """A figure with `count` panels in rows of `across`, each as high as `height` with its margins.
 
     width   of the figure; this and all others are inches
-    side    the room on the left of all panels; and `foot` below them, and `beside` on their right
+    side    the room on the left of all panels; and `foot` below them, and `head` above them
     """
-    each = (width - side - beside) / across
-    slots = [(each, each - margins.left - margins.right)] * count
-    return in_lines(
-        width, height, [slots[first : first + across] for first in range(0, count, across)], margins, side, foot
-    )
-
-
-def in_lines(
-    width: float,
-    height: float,
-    lines: Sequence[Sequence[tuple[float, float]]],
-    margins: Margins,
-    side: float = 0.0,
-    foot: float = 0.0,
-) -> tuple[Figure, list[Axes]]:
-    """The same of panels of several widths: of each, by the line in which it stands, its room's width and its own."""
-    total = len(lines) * height + foot
+    total, each = math.ceil(count / across) * height + foot + head, (width - side) / across
+    wide, high = each - margins.left - margins.right, height - margins.bottom - margins.top
     figure, axes = Figure(figsize=(width, total)), []
-    for row, line in enumerate(lines, start=1):
-        left, bottom = side + margins.left, total - row * height + margins.bottom
-        for room, wide in line:
-            high = height - margins.bottom - margins.top
-            axes.append(figure.add_axes((left / width, bottom / total, wide / width, high / total)))
-            left += room
+    for number in range(count):
+        row, column = divmod(number, across)
+        left, bottom = side + column * each + margins.left, total - head - (row + 1) * height + margins.bottom
+        axes.append(figure.add_axes((left / width, bottom / total, wide / width, high / total)))
     return figure, axes
 
 

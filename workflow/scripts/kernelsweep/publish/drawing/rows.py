@@ -28,6 +28,7 @@ def row_panel(
     values: Sequence[str],
     above_in: float,
     colour: str = palette.INK,
+    least_in: float = 0.0,
 ) -> tuple[Figure, Axes, list[float]]:
     """A figure with one panel, and the place of each row on its y axis.
 
@@ -35,11 +36,14 @@ def row_panel(
     names     of rows, on the left
     groups    to which rows belong, each with its rows together; if there are several, their names stand above them
     values    of rows in words, on the right, in a colour
+    least_in  the least height of a row
     """
-    names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in names]
-    # Rows stand at inches from the top, each as high as its name.
+    letters = int(NAME_LETTERS_AN_INCH * width)
+    names = ["\n".join(part for line in name.split("\n") for part in broken(line, letters)) for name in names]
+    # Rows stand at inches from the top, each as high as its texts.
     heads = [len({*groups}) > 1 and group not in groups[:number] for number, group in enumerate(groups)]
-    rows_in = [style.LINE_IN * (name.count("\n") + 1) + BESIDE_IN for name in names]
+    lines = [1 + max(text.count("\n") for text in texts) for texts in zip(names, values, strict=True)]
+    rows_in = [max(style.LINE_IN * count + BESIDE_IN, least_in) for count in lines]
     ends_in = [*itertools.accumulate(high + HEAD_IN * head for high, head in zip(rows_in, heads, strict=True))]
     places = [end - high / 2 for end, high in zip(ends_in, rows_in, strict=True)]
     margins = Margins(style.text_in(*names) + GAP_IN, style.text_in(*values) + GAP_IN, FOOT_IN, above_in)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from statistics import fmean
 from typing import Any, Literal
 
 import pandas
@@ -26,15 +29,15 @@ LOGARITHMIC_BEYOND = {"time_us": LOGARITHMIC_FROM, GAIN: 3}
 # than the factor may have none of these between them.
 TICKS: Sequence[Sequence[float]] = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]
 TICKS_ACROSS = 2.0
-# The least room per tick; the distance of a name from its line's end, and the gap below a name.
-TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
+# The least room per tick; the distance of a value from its line's end, the gap below it, and the room between it and
+# its names, and beside these.
+TICK_IN, NAME_IN, GAP_IN, BRACKET_IN, EDGE_IN = 0.34, 0.16, 0.02, 0.1, 0.05
+# The width of a line that may be behind others, and the size of others' marks.
+BROAD_PT, MARK_PT = 3.5, 3.6
 # Shares below the one have a digit behind the point, and numbers from the other on none.
 FINE_BELOW, FINE_FROM = 10, 1000
 # What makes a mark white inside.
 HOLLOW: Any = {"s": 3.2, "color": palette.WHITE, "linewidth": 0, "zorder": 3.5}
-
-# The x and y of a line's end, its name, and its colour.
-End = tuple[float, float, str, str]
 
 
 def limits(low: float, high: float, quantity: str) -> tuple[float, float]:
@@ -90,7 +93,7 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
         if some.empty:
             continue
         look = {"x": "at", "y": "shown", "hue": "line", "palette": colours, "legend": False, "ax": axes}
-        width, mark = (1.1, 3.6) if has_name else (3.5, 1.5)
+        width, mark = (1.1, MARK_PT) if has_name else (BROAD_PT, 1.5)
         joined = some[some["joins"]]
         if not joined.empty:
             seaborn.lineplot(joined, **look, units="unit", estimator=None, linewidth=width)
@@ -121,40 +124,48 @@ def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
     axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
 
 
-def line_ends(
-    panels: Mapping[Any, pandas.DataFrame],
-    texts: Mapping[Any, str],
-    colours: Mapping[Any, str],
-    quantity: str,
-    across: int,
-) -> dict[Any, list[End]]:
-    """The last points of lines that have a text, from below, in all panels in the same order, with their values.
+@dataclass(frozen=True)
+class End:
+    """Where lines end whose last values are the same in words.
 
-    The texts stand once in each row of `across` panels, on its right; the text of a line in light grey is grey. Where
-    none stand, neighbours with the same value share one.
-
-    panels  the rows of each by its name, as draw_lines() takes them
+    x, y   of their mean
+    text   the value
+    names  of the lines, each with its colour; first those that have one
     """
-    drawn = {name: rows[rows["shown"].notna() & rows["line"].isin(texts)] for name, rows in panels.items()}
-    last = {name: rows.sort_values("at").groupby("line").tail(1).set_index("line") for name, rows in drawn.items()}
-    order = pandas.concat(last.values())["shown"].groupby(level=0).mean().sort_values().index
-    ends: dict[Any, list[End]] = {}
+
+    x: float
+    y: float
+    text: str
+    names: Sequence[tuple[str, str]]
+
+    @property
+    def colour(self) -> str:
+        """That of the line, or of the only one with a colour."""
+        colours = {colour for _, colour in self.names} - {palette.GREY}
+        return colours.pop() if len(colours) == 1 else palette.GREY
+
+    @property
+    def rooms_in(self) -> list[float]:
+        """The height of each name, or of the value alone."""
+        return [style.LINE_IN * (name.count("\n") + 1) for name, _ in self.names if name] or [style.LINE_IN]
+
+
+def line_ends(rows: pandas.DataFrame, names: Mapping[Any, str], colours: Mapping[Any, str], quantity: str) -> list[End]:
+    """The ends of lines, from below: those with the same last value, in words, are one.
+
+    rows   of a panel, as draw_lines() takes them
+    names  of the lines that have a value at their ends; "" for the value alone
+    """
+    drawn = rows[rows["shown"].notna() & rows["line"].isin(names)]
+    last = drawn.sort_values("at").groupby("line").tail(1).sort_values("shown")
+    last = last.assign(text=[end_text(value, quantity) for value in last["shown"]])
     darker = {palette.LEADER_GREY: palette.GREY}
-    for number, (name, rows) in enumerate(last.items(), start=1):
-        beside = texts if number % across == 0 or number == len(last) else dict.fromkeys(texts, "")
-        ends[name] = [
-            (at, value, f"{beside[line]} {end_text(value, quantity)}".strip(), darker.get(colours[line], colours[line]))
-            for line, at, value in rows.reindex(order).dropna(subset=["shown"])[["at", "shown"]].itertuples()
-        ]
-        if beside is not texts:
-            ends[name] = [_together([*alike]) for _, alike in itertools.groupby(ends[name], key=lambda end: end[2])]
+    ends = []
+    for text, alike in last.groupby("text", sort=False):
+        named = [(names[line], darker.get(colours[line], colours[line])) for line in names if line in {*alike["line"]}]
+        named.sort(key=lambda name: name[1] == palette.GREY)
+        ends.append(End(alike["at"].mean(), alike["shown"].mean(), str(text), named))
     return ends
-
-
-def _together(ends: Sequence[End]) -> End:
-    """One end for several with the same text, at the middle one."""
-    at, value, text, colour = ends[len(ends) // 2]
-    return (at, value, f"{text} ({len(ends)} lines)", palette.GREY) if len(ends) > 1 else (at, value, text, colour)
 
 
 def end_text(value: float, quantity: str) -> str:
@@ -166,33 +177,47 @@ def end_text(value: float, quantity: str) -> str:
     return f"{value:,.0f}" if value >= FINE_FROM else f"{value:#.3g}".rstrip(".")
 
 
-def name_ends(axes: Axes, ends: Sequence[End]) -> None:
-    """Names on the right of a panel, moved apart, each with a leader to its line's end.
+def beside_in(ends: Sequence[End]) -> float:
+    """The room of values and names on the right of a panel, in inches."""
+    names_in = style.text_in(*(name for end in ends for name, _ in end.names))
+    return NAME_IN + style.text_in(*(end.text for end in ends)) + (names_in and BRACKET_IN + names_in) + EDGE_IN
 
-    ends  from below, the x and y of each, its name, and its line's colour
+
+def name_ends(axes: Axes, ends: Sequence[End]) -> None:
+    """Values and names on the right of a panel, from below, moved apart, each with a leader to its line's end.
+
+    Several names of one value stand above each other, in a bracket.
     """
-    width, height = size_in(axes)
-    to_panel = axes.transScale + axes.transLimits
-    placed = [(*to_panel.transform((x, y)) * (width, height), text, colour) for x, y, text, colour in ends]
-    rooms = [(text.count("\n") + 1) * style.LINE_IN + GAP_IN for _, _, text, _ in placed]
-    at = _apart([y for _, y, _, _ in placed], rooms, height)
-    for (x, y, text, colour), middle in zip(placed, at, strict=True):
-        look: Any = {"transform": axes.transAxes, "clip_on": False}
-        leader = ([x / width, 1 + 0.7 * NAME_IN / width], [y / height, middle / height])
-        axes.plot(*leader, color=colour, linewidth=0.4, alpha=0.6, **look)
-        axes.text(1 + NAME_IN / width, middle / height, text, color=colour, va="center", **look)
+    (width, height), to_panel = size_in(axes), axes.transScale + axes.transLimits
+    at: Any = {"transform": axes.transAxes, "clip_on": False}
+    names_in = NAME_IN + style.text_in(*(end.text for end in ends)) + BRACKET_IN
+    placed = [to_panel.transform((end.x, end.y)) for end in ends]
+    middles = _apart([y * height for _, y in placed], [sum(end.rooms_in) + GAP_IN for end in ends], height)
+    for end, (x, y), middle in zip(ends, placed, middles, strict=True):
+        leader = ([x, 1 + 0.7 * NAME_IN / width], [y, middle / height])
+        axes.plot(*leader, color=end.colour, linewidth=0.4, alpha=0.6, **at)
+        axes.text(1 + NAME_IN / width, middle / height, end.text, color=end.colour, va="center", **at)
+        top = middle + sum(end.rooms_in) / 2
+        if len(end.rooms_in) > 1:
+            corners = (1 + (names_in - part * BRACKET_IN) / width for part in (0.3, 0.6, 0.6, 0.3))
+            edges = [(middle + side * (sum(end.rooms_in) / 2 - 0.03)) / height for side in (1, 1, -1, -1)]
+            axes.plot([*corners], edges, color=palette.GREY, linewidth=0.6, **at)
+        for (name, colour), room in zip(filter(itemgetter(0), end.names), end.rooms_in, strict=False):
+            axes.text(1 + names_in / width, (top - room / 2) / height, name, color=colour, va="center", **at)
+            top -= room
 
 
 def _apart(wanted: Sequence[float], rooms: Sequence[float], height: float) -> list[float]:
-    """The middles of texts near those that are wanted, in order, each with its room and below a height."""
-    ends = [*itertools.accumulate(zip(wanted, rooms, strict=True), _above, initial=-math.inf)][1:]
-    for number in reversed(range(len(ends))):
-        height = ends[number] = min(ends[number], height + (rooms[number] / 2 if number == len(ends) - 1 else 0))
-        height -= rooms[number]
-    return [end - room / 2 for end, room in zip(ends, rooms, strict=True)]
+    """The middles of texts in order, each with its room below a height, as near to those wanted as they can be.
 
-
-def _above(end: float, text: tuple[float, float]) -> float:
-    """The upper end of the next text above another's."""
-    wanted, room = text
-    return max(wanted + room / 2, end + room)
+    Those that would overlap stand around their mean, as in isotonic regression.
+    """
+    steps = [*itertools.accumulate(((before + after) / 2 for before, after in itertools.pairwise(rooms)), initial=0.0)]
+    together: list[list[float]] = []
+    for place, step in zip(wanted, steps, strict=True):
+        together.append([place - step])
+        while together[1:] and fmean(together[-2]) > fmean(together[-1]):
+            together[-2:] = [together[-2] + together[-1]]
+    most = height + GAP_IN - steps[-1] - rooms[-1] / 2 if steps else 0.0
+    pooled = [min(max(fmean(places), GAP_IN), most) for places in together for _ in places]
+    return [place + step for place, step in zip(pooled, steps, strict=True)]

@@ -17,7 +17,8 @@ from kernelsweep.publish.drawing.series import HOLLOW, end_text, scale
 from kernelsweep.publish.swept import Swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, without_unit
 
-MARK_PT = 5.0
+# A mark's size, and how far the marks of a row are below each other.
+MARK_PT, STEP_IN = 4.6, 0.055
 
 
 def draw_rows(
@@ -49,11 +50,16 @@ def draw_rows(
     numbered = [numbers.get((row["group"], row["row"])) for row in named.to_dict("records")]
     texts = ["" if number is None else end_text(number, shown.quantity) for number in numbered]
     above_in = legend_in(width, marks) + 2 * style.LINE_IN if len(marks) > 1 else GAP_IN
-    figure, axes, places = row_panel(width, [*named["row"]], [*named["group"]], texts, above_in)
-    placed = of_rows.merge(named[["group", "row"]].assign(place=places))
+    high_in = STEP_IN * (len(marks) + 1)
+    of_panel = [*named["row"]], [*named["group"]], texts, above_in
+    figure, axes, places = row_panel(width, *of_panel, least_in=high_in)
+    placed = of_rows.merge(named[["group", "row"]].assign(middle=places))
+    # Marks of similar values would cover each other.
+    steps = placed["mark"].map(marks.index) - (len(marks) - 1) / 2
+    placed = placed.assign(place=placed["middle"] + STEP_IN * steps).sort_values("place")
     scale(axes, "x", rows["low"].min(), rows["high"].max(), shown.quantity)
-    ends = placed.groupby("place")["shown"].agg(["min", "max"]).reset_index()
-    axes.hlines(ends["place"], ends["min"], ends["max"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
+    for _, of_row in placed.groupby("middle"):
+        axes.plot(of_row["shown"], of_row["place"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
     colours = line_colours(shown.data, x if is_row else shown.axes[-1], marks)
     axes.hlines(placed["place"], placed["low"], placed["high"], colors=[*placed["mark"].map(colours)], linewidth=1.0)
     look: Any = {"hue": "mark", "style": "mark", "hue_order": marks, "style_order": marks, "palette": colours}

@@ -85,15 +85,20 @@ class Ladder:
         """Whether a row has a time of ours."""
         return bool(self.table["time_us"].notna().any())
 
+    @property
+    def has_configurations(self) -> bool:
+        """Whether names have the configurations that are fastest, as no step says them."""
+        return self.has_times and not self.data.steps
+
     def names(self, is_narrow: bool) -> list[str]:
-        """Each row's name; without steps, and in a wide figure, with its kernel's fastest configuration."""
-        best = () if self.data.steps or is_narrow or not self.has_times else best_at(self.data).values()
+        """Each row's name, with its kernel's fastest configuration if no step says it; if narrow, below it."""
+        best = best_at(self.data).values() if self.has_configurations else ()
         chosen = {one.kernel: chosen_text(Tie(one.kernel, one.fastest), self.data.settings) for one in best}
         pairs = zip(self.table["name"], self.table["kernel"], strict=True)
-        return [f"{name} {chosen.get(kernel, '')}".strip() for name, kernel in pairs]
+        return [("\n" if is_narrow else " ").join(filter(None, (name, chosen.get(kernel)))) for name, kernel in pairs]
 
     def values(self, is_narrow: bool) -> list[str]:
-        """Each row's time and speedup in words, the latter alone in a narrow figure; without ours, published ones."""
+        """Each row's time and speedup in words; if narrow, time above speedup or none; published ones without ours."""
         times, gains = (self.table[name] for name in ("time_us", "speedup"))
         if not self.has_times:
             gains = self.table[self.published[0].name]
@@ -103,9 +108,9 @@ class Ladder:
         words, gain_texts = [], [f"{gain:.{digits if gain < 10 else 1}f}×" if gain == gain else "" for gain in gains]
         most = max(map(len, gain_texts))
         for time, gain in zip(times, gain_texts, strict=True):
-            is_shown = time == time and not (is_narrow and gain)
+            is_shown = time == time and not (is_narrow and gain and not self.has_configurations)
             texts = [f"{four_digits(time)} µs" * is_shown, gain and gain.rjust(most, FIGURE_SPACE)]
-            words.append((FIGURE_SPACE * 2).join(filter(None, texts)))
+            words.append(("\n" if is_narrow else FIGURE_SPACE * 2).join(filter(None, texts)))
         return words
 
 
@@ -233,7 +238,8 @@ def _size_text(ladder: Ladder) -> list[str]:
     data, size = ladder.data, shown_place(ladder.data).get("array_size")
     if not data.has_times or not size or size >= data.kernel_rows["array_size"].max():
         return []
-    return [f"The {'sources have' if ladder.published else 'study has'} this size; the answer, the largest."]
+    whose = "sources'" if ladder.published else "study's"
+    return [f"This is the {whose} size: at larger ones, speedups differ."]
 
 
 def _caption(ladder: Ladder) -> str:

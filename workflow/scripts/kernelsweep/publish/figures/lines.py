@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas
+from matplotlib.lines import Line2D
 
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.study_data import StudyData
@@ -11,7 +14,18 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import GAP_IN, NAME_IN, draw_lines, label_x, line_ends, name_ends, scale
+from kernelsweep.publish.drawing.rows import add_legend, legend_in
+from kernelsweep.publish.drawing.series import (
+    BROAD_PT,
+    GAP_IN,
+    MARK_PT,
+    beside_in,
+    draw_lines,
+    label_x,
+    line_ends,
+    name_ends,
+    scale,
+)
 from kernelsweep.publish.figures.dots import draw_rows
 from kernelsweep.publish.swept import axes_of_lines, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, value_text
@@ -63,18 +77,23 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     drawn = {name: (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x) for name in panel_names}
     # Grey lines have names, too, if all have room.
     some = order if len(order) * (style.LINE_IN + GAP_IN) < PANEL_IN - BOTTOM_IN else named
-    texts = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
     across = columns(len(panel_names), width, LEAST_IN)
-    caption += " Names stand on the right; in each panel, values have their order." * (across > 1)
-    ends = line_ends(drawn, texts, colours, shown.quantity, across)
-    rooms_in = [NAME_IN + style.text_in(*(text for _, _, text, _ in of_panel)) + 0.04 for of_panel in ends.values()]
-    margins = Margins(0.5, min(rooms_in[0], 0.55 * width), BOTTOM_IN, top=0.2 if panel else 0.08)
-    names_in = max(rooms_in) - rooms_in[0]
-    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, beside=names_in)
+    # Panels side by side share the names above them.
+    names = {line: "" if across > 1 else "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
+    ends = {name: line_ends(of_panel, names, colours, shown.quantity) for name, of_panel in drawn.items()}
+    keys = [str(words[line]) for line in named] + ([", ".join(str(words[line]) for line in grey)] if grey else [])
+    head_in = legend_in(width, keys) if across > 1 else 0.0
+    margins = Margins(0.5, min(max(map(beside_in, ends.values())), 0.6 * width), BOTTOM_IN, 0.2 if panel else 0.08)
+    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, head=head_in)
+    markers = dict(zip(named, style.MARKERS, strict=False))
     for name, axes in zip(panel_names, panels_drawn, strict=True):
         scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
-        draw_lines(axes, drawn[name], colours, dict(zip(named, style.MARKERS, strict=False)))
+        draw_lines(axes, drawn[name], colours, markers)
         label_x(axes, places, [*ticks.values()])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
         name_ends(axes, ends[name])
+    if across > 1:
+        looks: list[Any] = [{"color": colours[line], "marker": markers[line], "ms": MARK_PT} for line in named]
+        looks += [{"color": palette.LEADER_GREY, "linewidth": BROAD_PT}] * bool(grey)
+        add_legend(panels_drawn[0], [Line2D([], [], **look) for look in looks], keys)
     return shown.drawing(figure, caption + left_out, rows)
