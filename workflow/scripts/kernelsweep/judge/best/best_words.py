@@ -36,8 +36,6 @@ _FEW_TIES, MOST_SIZES, MOST_ROWS = 2, 4, 4
 
 # A ratio with an interval within this factor is told without it.
 _WELL_KNOWN = 1.01
-# From here on, ratios have one digit after the point, as of times_text().
-_TWICE = 2
 
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
@@ -169,8 +167,7 @@ def gain_interval(gain: Interval) -> str:
     """The interval of a ratio, with its digits; "" where it is known to 1%."""
     if max(gain.high / gain.value, gain.value / gain.low) <= _WELL_KNOWN:
         return ""
-    digits = 1 if gain.value >= _TWICE else 2
-    return f"{gain.low:.{digits}f}–{gain.high:.{digits}f}"
+    return f"{times_text(gain.low)}–{times_text(gain.high)}"
 
 
 def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> str:

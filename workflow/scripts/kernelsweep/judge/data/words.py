@@ -17,6 +17,7 @@ from kernelsweep.results import (
     VALUES_RIGHT,
     read_parameters,
 )
+from kernelsweep.statistics import three_digits
 from kernelsweep.study.point import in_words
 from kernelsweep.study.settings import StudySettings
 
@@ -223,8 +224,8 @@ def peak_text(peak: str) -> str:
 
 
 def times_text(gain: float) -> str:
-    """How many times as fast, in digits that tell it from 1: 9.6, 1.39, 0.92, 1.006."""
-    return f"{gain:.{1 if gain >= 2 else 2 if abs(gain - 1) >= 0.01 else 3}f}"
+    """How many times as fast, with three digits, or as many as tell it from 1: 9.60, 0.916, 1.006."""
+    return f"{gain:.3f}" if abs(gain - 1) < 0.01 else three_digits(gain)
 
 
 def limit_kernel(limit: str) -> str:

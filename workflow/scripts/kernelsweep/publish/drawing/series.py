@@ -20,6 +20,7 @@ from kernelsweep.publish.axis_places import LOGARITHMIC_FROM
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import fitting, size_in
 from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE
+from kernelsweep.statistics import three_digits
 
 # The room above the largest value, around ratios, and around a single value on a logarithmic axis.
 HEADROOM, AROUND, AROUND_ONE = 1.08, 1.02, 1.5
@@ -172,9 +173,8 @@ def end_text(value: float, quantity: str) -> str:
     """A value at a line's end: 93%, 1.12×, 46.8, 42.0 µs."""
     if quantity in (PEAK_SHARE, BEST_SHARE):
         return f"{value:.0f}%" if value >= FINE_BELOW else f"{value:.1f}%"
-    if quantity == GAIN:
-        return f"{value:.2f}×"
-    return f"{value:,.0f}" if value >= FINE_FROM else f"{value:#.3g}".rstrip(".")
+    text = f"{value:,.0f}" if value >= FINE_FROM else three_digits(value)
+    return f"{text}×" if quantity == GAIN else text
 
 
 def beside_in(ends: Sequence[End]) -> float:

@@ -7,7 +7,7 @@ from math import ceil
 import pandas
 
 from kernelsweep.judge.data.study_data import place_words
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.words import list_texts, times_text
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.swept import Swept
 
@@ -20,7 +20,7 @@ def message_of(shown: Swept, rows: pandas.DataFrame) -> str:
     for place, axis in places.items():
         alike = rows.groupby([other for other in places if other != place])["shade"]
         factor = (alike.max() / alike.min()).max()
-        amount = f"{ceil(100 * factor - 100)}%" if factor < 2 else f"a factor of {factor:.3g}"
+        amount = f"{ceil(100 * factor - 100)}%" if factor < 2 else f"a factor of {times_text(factor)}"
         changes = "" if texts else f" alone changes the {what} by at most"
         named = swept_axes.without_unit(shown.axis_text(axis))
         texts += [f"the {named}{changes} {amount}"] if rows[place].nunique() > 1 else []

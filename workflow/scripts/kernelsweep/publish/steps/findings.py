@@ -14,7 +14,7 @@ from kernelsweep.judge.best.find import comparable, find_best, of_reference_kind
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, size_axes, varied
-from kernelsweep.judge.data.words import configuration_words, place_text, point_text
+from kernelsweep.judge.data.words import configuration_words, place_text, point_text, times_text
 from kernelsweep.publish.steps.moved import moved_texts
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, place_of_table, story_of
@@ -65,8 +65,8 @@ def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
     if gain is None or gain.low <= 1:
         return {}
     where, times_us = f" at {size}" * bool(size), [times[size][kernel].value for kernel in (before, after)]
-    words = f"{after} is {gain.value:.3g} times as fast as {before}{where}, each at its fastest"
-    values = f"{' → '.join(map(four_digits, times_us))} µs, {gain.value:.3g} times as fast as `{before}`"
+    words = f"{after} is {times_text(gain.value)} times as fast as {before}{where}, each at its fastest"
+    values = f"{' → '.join(map(four_digits, times_us))} µs, {times_text(gain.value)} times as fast as `{before}`"
     finding = f"Largest step{where}, each kernel at its fastest: {values}."
     return {"place": [step.kernel for step in steps].index(after) + 1, "words": words, "finding": finding}
 
@@ -182,11 +182,11 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
         return []
     before, after = (four_digits(row.point["time_us"]) for row in (base, step) if row.point)
     where = configuration_words({axis: step.point[axis] for axis in _own_axes(data, step.kernel)})
-    ends = f"{gain.low:.2f}–{gain.high:.2f}"
-    verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
+    ends = f"{times_text(gain.low)}–{times_text(gain.high)}"
+    verdict = f"{times_text(gain.value)} times as fast as `{base.label}` ({ends})"
     if gain.low <= 1 <= gain.high:
         verdict = f"no difference from `{base.label}` beyond the error"
-        verdict += f" ({ends} times as fast)" * (ends != "1.00–1.00")
+        verdict += f" ({ends} times as fast)" * (ends != "1.000–1.000")
     return [f"Time: {before} → {after} µs{' at ' * bool(where)}{where}, {verdict}."]
 
 
