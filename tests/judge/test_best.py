@@ -239,7 +239,7 @@ def test_arithmetic_that_rounds_more_has_a_panel_with_its_own_library_and_a_shar
     # Pins: neither cuBLAS's visits, 9% apart, nor its lower clocks.
     assert beside_libraries == (
         "Our fastest is 0.596 (0.554–0.651) to 0.919* times as fast as cublas_matmul at 3 sizes; "
-        "in tf32 0.205* to 0.434* (0.425–0.443) times at 3 sizes"
+        "in tf32 0.205* to 0.434* (0.424–0.444) times at 3 sizes"
     )
     assert [row["sizes"].partition(":")[0] for row in rows] == ["float32"] * 2 + ["tf32"] * 3
     assert [row["gain"] for row in rows if row["is_beside_throttled"]] == ["0.434×"]
