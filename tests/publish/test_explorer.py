@@ -287,7 +287,7 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
     marks = all_of(driver, "label:has(:checked) path", "d")
     assert len({*marks}) == len(marks) == 8, "each has a mark of its own"
     # What does a part of the work is dashed.
-    assert len(all_of(driver, ".part", "d")) == len(reading)
+    assert len(all_of(driver, ".partial", "d")) == len(reading)
     # A map begins with how kernels are launched, and its fastest kernel does all of the work.
     driver.execute_script("""const list = document.querySelector('#explorer [name="view"]');
 list.value = "map"; list.onchange();""")
@@ -363,13 +363,16 @@ def test_on_a_phone_studies_unfold_and_paper_has_what_was_open(driver: object, t
 def test_a_darker_cell_of_a_map_is_a_larger_number_as_in_the_figures(driver: object, recorded_page: Path) -> None:
     from chromium import open_page
 
-    # On a phone, the key is below the map, and within the chart.
+    # On a phone, the key is below the map, and within the chart; this begins at the section's top: settings are folded.
     for width in (390, 1440):
         open_page(driver, recorded_page, width)
         view_of(driver, recorded_page, "study=histogram&view=map&show=bandwidth_gbs&over=spread&across=kernel")
         assert all_of(driver, ".shades path", "stroke")[-1] == "light-dark({}, {})".format(*map_colours()[-1])
         assert all_of(driver, ".shades .title") == ["bandwidth (GB/s)"]
         chart, key = (driver.find_element("css selector", f"#explorer .chart {one}").rect for one in ("svg", ".shades"))
+        kernels = driver.find_element("css selector", "#explorer .kernels")
+        top = driver.find_element("css selector", "#explorer").rect["y"]
+        assert (chart["y"] - top < 160, kernels.is_displayed()) == (width == 390, width == 1440)
         for start, size in (("x", "width"), ("y", "height")):
             assert chart[start] <= key[start] and key[start] + key[size] <= chart[start] + chart[size]
     numbers = [float(cell.replace(",", "")) for cell in all_of(driver, ".cells text")]

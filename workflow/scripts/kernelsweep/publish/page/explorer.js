@@ -322,7 +322,7 @@
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
     const ofBest = view.view !== MAP && view.show === BEST_SHARE && ofTicked ? ` The fastest${ofTicked}.` : "";
     const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other. Grey: the fastest of all panels." : "";
-    const dashed = chart.querySelector(".part") ? " Dashed: does a part of the work." : "";
+    const dashed = chart.querySelector(".partial") ? " Dashed: does a part of the work." : "";
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
     const lacking = view.show === GAIN && unbased.length && !chart.querySelector(".absent text") ? ` Not drawn, without a point of ${baselineName()}: ${unbased.join(", ")}.` : "";
@@ -422,7 +422,7 @@
         if (runs.at(-1)?.peak !== peak) runs.push(Object.assign([], { peak }));
         runs.at(-1).push(mark);
       }
-      if (onLine.length) group.append("path").attr("class", "line").classed("part", study.limits.includes(study.kernels[kernel])).attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
+      if (onLine.length) group.append("path").attr("class", "line").classed("partial", study.limits.includes(study.kernels[kernel])).attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
       group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));

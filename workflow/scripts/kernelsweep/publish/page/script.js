@@ -131,10 +131,11 @@ function markRead() {
     if (section !== begun.at(-1)) link.removeAttribute("aria-current");
     else if (!link.hasAttribute("aria-current")) {
       link.setAttribute("aria-current", "true");
-      link.closest("nav").scrollLeft = link.offsetLeft - innerWidth / 3;
+      link.closest("nav").scrollLeft = link.offsetLeft - innerWidth / 2;
     }
   }
 }
 
 addEventListener("scroll", markRead, { passive: true });
-markRead();
+// The explorer, or what unfolds, pushes sections down without a scroll.
+new ResizeObserver(markRead).observe(document.body);
