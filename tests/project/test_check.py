@@ -353,6 +353,15 @@ def test_values_of_floats_may_be_indices(tmp_path: Path) -> None:
     )
     result = checked(file, "looked_up")
     assert result.status == 3 and "it may ask for multiples of 64" in repr(result) and "indices" not in repr(result)
+    # Pins: a mistake of a histogram of letters in shared memory, whose random bytes are no letters.
+    file.write_text(
+        "__global__ void letters(int *counts, const char *text, int n) {\n    __shared__ int of[26];\n"
+        "    if (threadIdx.x < 26) of[threadIdx.x] = 0;\n    __syncthreads();\n"
+        "    atomicAdd(&of[text[threadIdx.x] - 'a'], 1);\n    __syncthreads();\n"
+        "    if (threadIdx.x < 26) atomicAdd(&counts[threadIdx.x], of[threadIdx.x]);\n}\n"
+        "void host(int *counts, char *text, int n) { letters<<<1, 64>>>(counts, text, n); }\n"
+    )
+    assert checked(file, "letters").status == 3
 
 
 def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from kernelsweep.study.point import Point
 _FACTORS = (2, 4, 8, 16, 32, 64, 128, 256)
 # For the points of a kernel, and before that to learn what its arrays hold.
 MOST_SECONDS = 20.0
+# What an index may lead to, besides a race.
+_OF_INDICES = ("out of bounds", "misaligned")
 _LARGEST = 4096  # elements of a side of a grid that a block has
 
 
@@ -85,13 +87,12 @@ def doubts(
             told[key] = f"{array} may have {holds[array].larger} elements"
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
-        elif (
-            array in holds
-            and one.kind in ("race", "out of bounds")
-            and (others := indices - {array} - equal)
-            and (not is_of_bounds or is_of_values(key, points[0]))
+        elif (others := indices - {array} - equal) and (
+            array in holds if one.kind == "race" else one.kind in _OF_INDICES and is_of_values(key, points[0])
         ):
-            told[key] = or_sizes(key, points, f"it may ask for other values in {min(others)}, which may be indices")
+            told[key] = or_sizes(
+                key, points, f"it may ask for other values in {' or '.join(sorted(others))}, which may be indices"
+            )
         elif are_given or is_everywhere:
             continue
         elif first in points:
