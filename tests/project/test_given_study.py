@@ -157,9 +157,17 @@ def test_a_comparison_with_the_version_before_an_edit() -> None:
     assert told.verdict == "more" and "after its edit and before it" in repr(told)
     Path("scaled.cu").write_text(TWICE.replace("y[i] = a", "if (i != 3) y[i] = a"), encoding="utf-8")
     wrong = edited.compare(folder="kept")
-    assert not wrong.right and "WRONG RESULTS: 4 points" in repr(wrong)
+    assert not wrong.right and "WRONG RESULTS: 4 of 4 points" in repr(wrong)
     Path("scaled.cu").write_text(KERNEL, encoding="utf-8")
     assert "taken back" in repr(edited.compare(folder="kept"))
+    # Pins: a race that leaves every result right was told nowhere, and was what the next edit was compared with.
+    racy = KERNEL.replace("if (i < n)", "if (i == n - 1) y[i] = y[0];\n    if (i < n)")
+    Path("scaled.cu").write_text(racy, encoding="utf-8")
+    told = edited.compare(folder="kept")
+    assert not told.right and "A check found in scaled: races, at " in repr(told) and "right at 4 of 4" in repr(told)
+    Path("scaled.cu").write_text(racy.replace("y[i] = a", "y[i] = 1 * a"), encoding="utf-8")
+    again = edited.compare(folder="kept")
+    assert again.points["note"].tolist() == told.points["note"].tolist(), "beside the version before the race"
     broken, none_right = KERNEL.replace("i < n", "i < n - 1"), "no other version was right at all its points"
     for text, told in ((broken, "nor known to have been right"), (KERNEL, none_right)):
         Path("scaled.cu").write_text(text, encoding="utf-8")

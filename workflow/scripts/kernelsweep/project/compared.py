@@ -17,6 +17,7 @@ from kernelsweep.judge.comparison.text import verdict_lines
 from kernelsweep.judge.comparison.verdicts import NOT_COMPARED, ComparedPoint, compare_points, overall
 from kernelsweep.results import MEASUREMENT_COLUMNS, Row, read_rows, write_rows
 from kernelsweep.study.point import Point
+from kernelsweep.sweep.editions import failing
 from kernelsweep.sweep.sweep_kernel import Swept
 
 _RATIOS = ("ratio", "low", "high")
@@ -30,7 +31,7 @@ class Compared:
     sizes    the same for each size of the problem, over its points: ratio, low, high, verdict, points
     verdict  "faster", "slower", "same" or "undecided" over all points; of counts "less", "more", "mixed" or "same
              counts"; "not_compared"
-    right    whether the kernel is right at all points
+    right    whether the kernel is right at all points, and no check found a mistake
 
     A ratio is this kernel's time over the other's, from low to high with 99% confidence: 1.02 is 2% slower. It is NA
     on the emulator, which compares what both do to memory.
@@ -63,6 +64,9 @@ def compared(after: Swept, before: Swept | None, margin: float, title: str) -> C
     else:
         earlier = previous(rows, after.folder)
         points, unchanged = compare_points(earlier.rows, rows, margin, earlier.reasons, axes), earlier.unchanged
+    # Of wrong results, the verdict has its own line.
+    found = [row for row in failing(after.proofs) if row["check"] != "result"]
+    mistakes = dict.fromkeys(f"A check found in {row['kernel']}: {row['check']}, {row['message']}." for row in found)
     return Compared(
         _frame(
             {**planned.point, **_judged([point], margin), "status": point.row["status"], "note": _note(point)}
@@ -73,8 +77,8 @@ def compared(after: Swept, before: Swept | None, margin: float, title: str) -> C
             for size, those in sorted(grouped(points, lambda point: point.size).items())
         ),
         _judged(points, margin)["verdict"],
-        not any(point.fails for point in points),
-        [title, *verdict_lines(points, margin, unchanged).all],
+        not mistakes and not any(point.fails for point in points),
+        [title, *mistakes, *verdict_lines(points, margin, unchanged).all],
     )
 
 

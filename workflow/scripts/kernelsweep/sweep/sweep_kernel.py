@@ -36,9 +36,11 @@ from kernelsweep.study.resolve import kernel_axes, restrictions_of
 from kernelsweep.study.settings import Config
 from kernelsweep.study.study import Study
 from kernelsweep.sweep.against import Against, fastest
+from kernelsweep.sweep.editions import note_checks
 from kernelsweep.sweep.identity import identities
 from kernelsweep.sweep.journal import Journal
 from kernelsweep.sweep.kernel_job import KernelJob
+from kernelsweep.sweep.proof_rows import proof_rows
 from kernelsweep.sweep.recorded import note_return
 from kernelsweep.sweep.rows import measurement_rows
 from kernelsweep.sweep.visit import Visit
@@ -54,6 +56,7 @@ class Swept:
     rows      of measurements.csv
     refused   the further functions with which the compiler refused the kernel
     seconds   that the visits took
+    proofs    what checks found where the platform watches, as in proofs/
     """
 
     study: str
@@ -65,6 +68,7 @@ class Swept:
     unit: BuiltUnit
     refused: Collection[str] = ()
     seconds: float = 0.0
+    proofs: Sequence[Row] = ()
 
     def against(self, axes: Sequence[str]) -> Against:
         """The points as partners of another kernel's, with which they agree on these axes; the fastest of several."""
@@ -180,8 +184,10 @@ def swept(
         precision = config.measuring.relative_precision
         rows = measurement_rows(source, report, outcomes, device, known, precision, identities(task, device))
         note_return(journal, {row["identity_sha256"]: source_hash for row in rows})
+        proofs = proof_rows(source, outcomes, report, known)
+        note_checks(journal, source_hash, proofs)
     unit = BuiltUnit(binary, report["variants"])
-    return Swept(study.name, source, place, planned, outcomes, rows, unit, refused, took)
+    return Swept(study.name, source, place, planned, outcomes, rows, unit, refused, took, proofs)
 
 
 def _built(
