@@ -57,7 +57,7 @@ with logged(snakemake):
         has_clock=has_times(device),
         platform=parts_of(snakemake.wildcards.scope)[0],
         made=when(time.time_ns()),
-        facts=status["facts"] | ({"Measured": day} if day else {}),
+        facts=status["facts"] | ({"Measured" if has_times(device) else "Run": day} if day else {}),
         answers=status["studies"],
         reach=reach({name: one["answer"] for name, one in status["studies"].items()}),
         failed=to_html(status["failed"], "failed", "failed points", Path(), base),
