@@ -321,14 +321,13 @@
     const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
     const ofBest = view.view !== MAP && view.show === BEST_SHARE && ofTicked ? ` The fastest${ofTicked}.` : "";
-    const spread = view.view === POINTS ? " Marks stand side by side where they would cover each other. Grey: the fastest of all panels." : "";
-    const dashed = chart.querySelector(".partial") ? " Dashed: does a part of the work." : "";
+    const lines = view.view === POINTS ? " Grey: the fastest of all panels." : chart.querySelector(".partial") ? " Dashed: does a part of the work." : "";
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
     const lacking = view.show === GAIN && unbased.length && !chart.querySelector(".absent text") ? ` Not drawn, without a point of ${baselineName()}: ${unbased.join(", ")}.` : "";
     const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, too few samples at the full clock.` : "";
     count.textContent = points.length
-      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofBest}${spread}${dashed}${empty}${throttled}${undrawn}${lacking}`
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofBest}${lines}${empty}${throttled}${undrawn}${lacking}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
     // In a narrow chart, marks have no room for names.
