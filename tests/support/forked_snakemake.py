@@ -85,9 +85,9 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
 
 
 request = json.loads(os.environ.pop("FORKED_SNAKEMAKE"))
+os.chdir(request["folder"])  # The library's commands are those of the folder in which it is imported.
 if request["library"]:  # before the processes that start jobs, which would each import it, too
     import_library(request["library"])
-os.chdir(request["folder"])
 output = os.open(request["output"], os.O_WRONLY)
 for stream in (1, 2):
     os.dup2(output, stream)
