@@ -11,7 +11,7 @@ from kernelsweep.base.groups import grouped
 from kernelsweep.judge.best.best_words import gain_interval
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
-from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits
+from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits, times_text
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import DRIVER_LIMITS
@@ -387,7 +387,8 @@ def _ends(names: Sequence[str], chart: Mapping[str, Any]) -> list[dict[str, Any]
         if share is not None and (kind or all(abs(at - other["at"]) >= _APART for other in shown)):
             most = _LETTERS.get(kind, _LETTERS[""])
             short = name if len(name) <= most else f"{name[:most]}…"
-            words = f"{share / zoom['library'][-1]:.2f}×" if zoom else f"{share:.0%}"
+            gain = "1" if kind == "rival" else times_text(share / zoom["library"][-1]) if zoom else ""
+            words = f"{gain}×" if zoom else f"{share:.0%}"
             shown.append(
                 {
                     "kind": kind,
