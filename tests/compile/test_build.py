@@ -16,6 +16,7 @@ import pytest
 from checkout import ROOT
 from planted import instantiations, point, source_of
 from shipped_builds import admits, typed_unrolls
+from shipped_kernels import shipped_studies, shipped_study
 
 import cuda_emulator.unit
 from cuda_emulator import Library
@@ -26,12 +27,11 @@ from kernelsweep.compile.build import cuda_unit
 from kernelsweep.compile.builder import build
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.errors import BuildError, UserError
-from kernelsweep.project.project import load_config, load_study
+from kernelsweep.project.project import load_config
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.kernels.units import TOOLKIT, Unit, spread_units, variant_name
 from kernelsweep.study.resolve import kernel_units
-from kernelsweep.study.settings import study_names
 
 ARCHITECTURES = ["sm_120", "sm_75"]  # The newest that CUDA 13 knows, and the oldest.
 
@@ -467,7 +467,7 @@ REDUCTIONS, EXCHANGES = "kernels/reduction_problem.py", "kernels/exchanges/probl
 
 
 def shipped_kernels() -> list[Any]:
-    every = (kernel for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels.values())
+    every = (kernel for study in shipped_studies() for kernel in study.kernels.values())
     # Once, even if several studies use it.
     kernels = {kernel.path: kernel for kernel in every if kernel.problem.name in (REDUCTIONS, EXCHANGES)}
     # A folder's kernels in one unit, since half of nvcc's time goes by before it reads a kernel. Folders alternate
@@ -487,7 +487,7 @@ def variants(kernel: KernelSource) -> list[str]:
     narrowest and the widest type. An exchange has every sixth variant of its study.
     """
     if kernel.problem.name == EXCHANGES:
-        (unit,) = kernel_units(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
+        (unit,) = kernel_units(load_config({}, ROOT), shipped_study("exchanges"), kernel.name, "a-gpu")
         return sorted(unit.functions)[::6]
     _, unrolls = typed_unrolls(kernel)
     ends = (("int32", 64, min(unrolls)), ("int32", 1024, max(unrolls)), ("float64", 1024, max(unrolls)))

@@ -12,6 +12,7 @@ import pandas
 import pytest
 from checkout import ROOT
 from recorded import recorded
+from shipped_kernels import shipped_study
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, row_counts, sweep
 
 from kernelsweep.judge.best.best_file import best_json
@@ -23,7 +24,6 @@ from kernelsweep.judge.data.reference import at_place
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import configuration_words
-from kernelsweep.project.project import load_study
 from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.reach import reach
 from kernelsweep.publish.share_chart import share_chart
@@ -73,7 +73,7 @@ def test_the_fastest_and_what_it_can_not_be_told_apart_from() -> None:
 
 
 def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
-    study = load_study("matmul", ROOT).settings
+    study = shipped_study("matmul").settings
     point = {axis: study.reference[axis] for axis in ("m", "n", "k", "cache")}
 
     def best(kernel: str, precision: str, time_us: float) -> Best:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from planted import point
 from shipped_builds import compiled
+from shipped_kernels import shipped_study
 
 from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.compile.device_code import kernel_heads
@@ -25,7 +25,6 @@ from kernelsweep.device.task import Protocol
 from kernelsweep.device.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
 from kernelsweep.observe.counting.run import Tracer
-from kernelsweep.project.project import load_study
 from kernelsweep.study.kernel_sweep import instantiation
 from kernelsweep.study.kernels.plan import Launch, Size
 
@@ -181,7 +180,7 @@ def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], pa
 def test_efficiencies_are_those_of_nsight_compute(
     tmp_path: Path, name: str, unroll: int, dtype: str, load: float, store: float
 ) -> None:
-    kernel = load_study("unrolling", ROOT).kernels[name]
+    kernel = shipped_study("unrolling").kernels[name]
     at = point(2**16, 512, unroll=unroll, dtype=dtype)
     platform = EmulatorPlatform()
     runner = Runner(platform, compiled(kernel, [at], tmp_path).task("", Protocol(None, seed=1)))
@@ -193,7 +192,7 @@ def test_efficiencies_are_those_of_nsight_compute(
 
 
 def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
-    kernel = load_study("stepwise", ROOT).kernels["strided_index"]
+    kernel = shipped_study("stepwise").kernels["strided_index"]
     one = point(64, 64, dtype="float32")
     task = compiled(kernel, [one], tmp_path).task("", Protocol(None, seed=1))
     trace = Tracer(task).trace(one, instantiation(kernel, one), WARPS)

@@ -18,6 +18,7 @@ import pytest
 from checkout import ROOT
 from planted import built, instantiations, planted_kernel, point
 from reductions import REDUCTION
+from shipped_kernels import shipped_study
 from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.compile.toolkit import tool_version
@@ -27,7 +28,6 @@ from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, proof_row, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Finding, Log, parse_log
-from kernelsweep.project.project import load_study
 from kernelsweep.results import NOT_CHECKED
 from kernelsweep.study.axes import Axes, resolve_axes
 from kernelsweep.study.kernel_sweep import KernelSweep, instantiation
@@ -193,7 +193,7 @@ def test_points_are_of_the_smallest_arrays_with_the_corners_of_launches(tmp_path
     assert checked(kernel, few, []) == [], "nothing is compiled for it"
     # Slow launches are left out, but not where a kernel has no others.
     large = 2 * MOST_THREADS // 64
-    cascaded = load_study("stepwise", ROOT).kernels["cascaded"]
+    cascaded = shipped_study("stepwise").kernels["cascaded"]
     for swept, left in (([256, large], {256}), ([large], {large})):
         grids = axes(grid_size=swept)
         chosen = checked(cascaded, grids, instantiations(cascaded, valid_points([grids], [], [])))

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT
 from planted import (
     DEVICE,
     NO_LENGTH_3,
@@ -33,6 +32,7 @@ from planted import (
     run,
 )
 from reductions import input_of
+from shipped_kernels import shipped_study
 
 from kernelsweep.base import sandbox
 from kernelsweep.base.running import FOLDER_OF_WORKERS
@@ -44,7 +44,6 @@ from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import VisitRequest
 from kernelsweep.device.worker import client, process
 from kernelsweep.errors import GPU_FAILED, StudyError, UserError
-from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, read_rows, write_rows
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
 from kernelsweep.study.kernels.plan import Launch
@@ -326,7 +325,7 @@ class PretendedClock(EmulatorPlatform):
 def test_a_sample_times_the_launches_and_nothing_else(name: str, cache: str, sample: str, tmp_path: Path) -> None:
     # Pins: restoring or flushing inside the timed region; flushing before the restoration, which warms the cache again;
     # and a second sample on the input as the first one left it.
-    kernel = load_study("unrolling", ROOT).kernels["interleaved"] if name == "in place" else planted_kernel(tmp_path)
+    kernel = shipped_study("unrolling").kernels["interleaved"] if name == "in place" else planted_kernel(tmp_path)
     if name == "twice":
         entry = kernel.entry.changed(launches=[*kernel.launches.listed] * 2)
         kernel = replace(kernel, launches=replace(kernel.launches, entry=entry))
