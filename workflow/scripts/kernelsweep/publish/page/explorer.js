@@ -339,8 +339,8 @@
   const isLogarithmic = (low, high) => high / low > ({ time_us: LOGARITHMIC_FROM, [GAIN]: RATIOS_FROM }[view.show] ?? Infinity);
 
   // A value at a line's end, as in the figures: 93%, 1.12×, 46.8, 23,459.
-  const endText = (value) => (view.show === GAIN ? `${value.toFixed(2)}×`
-    : [SHARE, BEST_SHARE].includes(view.show) ? `${value.toFixed(value < 10)}%` : d3.format(value >= 1e3 ? ",.0f" : ".3r")(value));
+  const endText = (value) => ([SHARE, BEST_SHARE].includes(view.show) ? `${value.toFixed(value < 10)}%`
+    : `${d3.format(value >= 1e3 ? ",.0f" : ".3r")(value)}${view.show === GAIN ? "×" : ""}`);
 
   // Kernels' names from the highest end on, each with its last value, and where it ends before the others.
   const endNames = (points, last, values) => new Map([...d3.group(points, (point) => study.kernel[point])].map(([kernel, ofKernel]) => {
