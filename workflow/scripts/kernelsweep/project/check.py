@@ -182,9 +182,10 @@ def why_not(guessed: Guess) -> str:
     if not any(one.written for one in guessed.arrays):
         return "it has no array that it could write."
     if not guessed.grid:
+        give = "Give" if guessed.file.suffix == ".cu" else "Check the file that includes and launches it, or give"
         return (
             "the file does not launch it in a way that can be read, and no guard such as `if (i < n)` tells the grid. "
-            f"Give --grid and --block, over {', '.join(guessed.axes) or 'numbers'}."
+            f"{give} --grid and --block, over {', '.join(guessed.axes) or 'numbers'}."
         )
     if not guessed.shared:
         return "the file does not say how many bytes of dynamic shared memory it gets. Give them: --shared."
