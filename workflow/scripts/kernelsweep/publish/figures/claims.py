@@ -49,9 +49,8 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     quantities = sorted(rows["mark"].unique(), key=lambda mark: mark == WELL)
     markers = dict(zip(quantities, cycle(MARKERS), strict=False)) | {WELL: "d"}
     verdicts = [verdict for verdict in COLOURS if verdict in {*rows["verdict"]}]
-    words = [*verdicts, ALLOWED, *quantities]
-    texts = [*named["name"]], [*named["head"]], [""] * len(named)
-    figure, axes, places = row_panel(width, *texts, legend_in(width, words))
+    words, blank = [*verdicts, ALLOWED, *quantities], [""] * len(named)
+    figure, axes, places = row_panel(width, [*named["name"]], [*named["head"]], blank, legend_in(width, words))
     rows = rows.merge(named[["head", "name"]].assign(place=places))
     look: Any = {"hue": "verdict", "palette": COLOURS, "style": "mark", "markers": markers, "legend": False}
     seaborn.scatterplot(rows, x="ratio", y="place", ax=axes, **look, s=MARK_PT**2, linewidth=0.3, zorder=3)

@@ -10,16 +10,7 @@ from dataclasses import replace
 
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.drawing import layout, style
-from kernelsweep.publish.drawing.cells import (
-    add_key,
-    draw_cells,
-    foot_key_in,
-    map_scale,
-    marks_of,
-    name_axes,
-    number_text,
-)
+from kernelsweep.publish.drawing import cells, layout, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
 from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
@@ -65,14 +56,14 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     fits = next((few for few in digits if text_in(f"{most:{few}}") + PADDING_IN <= cell_in), "")
     is_upright = isinstance(across[0], str) and across_in > cell_in
     margins = Margins(0.0, GAP_IN, PADDING_IN, top=TITLE_IN if panel else GAP_IN)
-    marks, free = marks_of(rows, len(rows) < len(down) * len(across) * len(names)), -len(names) % beside
-    key_in = PADDING_IN if free else foot_key_in(marks)
+    marks, free = cells.marks_of(rows, len(rows) < len(down) * len(across) * len(names)), -len(names) % beside
+    key_in = PADDING_IN if free else cells.foot_key_in(marks)
     foot_in = key_in + ACROSS_IN + (across_in if is_upright else style.LINE_IN)
     height_in = (NARROW_CELL_IN if is_narrow(width) else CELL_IN) * len(down) + margins.bottom + margins.top
     figure, drawn = panels(width, height_in, len(names), beside, margins, side_in, foot_in)
-    colours = map_scale(rows["shade"])
+    colours = cells.map_scale(rows["shade"])
     for number, (name, axes) in enumerate(zip(names, drawn, strict=True)):
-        draw_cells(axes, rows[rows[panel] == name] if panel else rows, len(down), len(across), colours, fits)
+        cells.draw_cells(axes, rows[rows[panel] == name] if panel else rows, len(down), len(across), colours, fits)
         if number + beside >= len(names):
             places = range(len(across))
             labelled = places if is_upright else fitting([cell_in * place for place in places], across_texts)
@@ -81,8 +72,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         if number % beside == 0:
             axes.set_yticks([place + 0.5 for place in range(len(down))], down_texts)
         axes.set_title(titles[number])
-    name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, key_in, foot_in)
+    cells.name_axes(figure, shown.axis_text(x), shown.axis_text(y), side_in, key_in, foot_in)
     slot = (width - free * (width - side_in) / beside, foot_in + height_in - margins.top) if free else None
-    add_key(figure, colours, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks, side_in, slot)
-    drawing = shown.drawing(figure, caption_of(shown, number_text(colours.get_clim()[0]), left_out + merged), rows)
-    return replace(drawing, message=message_of(shown, rows))
+    cells.add_key(figure, colours, QUANTITIES[BEST_SHARE] if is_time else shown.label, marks, side_in, slot)
+    caption = caption_of(shown, cells.number_text(colours.get_clim()[0]), left_out + merged)
+    return replace(shown.drawing(figure, caption, rows), message=message_of(shown, rows))

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas
-from matplotlib.lines import Line2D
 
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import limit_kernel, limit_text, list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
-from kernelsweep.publish.drawing import palette, style
+from kernelsweep.publish.drawing import palette, series, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
 from kernelsweep.publish.drawing.rows import add_legend, legend_in
-from kernelsweep.publish.drawing.series import (
-    BROAD_PT,
-    GAP_IN,
-    MARK_PT,
-    beside_in,
-    draw_lines,
-    label_x,
-    line_ends,
-    name_ends,
-    scale,
-)
 from kernelsweep.publish.figures.dots import draw_rows
 from kernelsweep.publish.swept import axes_of_lines, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, value_text
@@ -49,7 +35,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits if is_tied and by == KERNEL}
     beside = [*data.settings.rival_names, *limits]
     shown = swept(data, "lines", [x, by], panel, beside if by == KERNEL else ())
-    caption = "Points: the best over all other axes, with 95% intervals; beside names, the last value."
+    caption = "Points: the best over all other axes, with 95% intervals; at lines' ends, the last value."
     if shown.rows.empty:
         return empty_drawing(width, *shown.texts(caption), swept_axes.no_times(data))
     rows = shown.rows[(shown.rows["status"] != "skipped") & shown.rows[x].notna()]
@@ -68,32 +54,31 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     used = [use.kernel for use in reference_uses(data)] if by == KERNEL else []
     named = named_lines(shown, rows, order, asked, used)
     grey, of_lines = [line for line in order if line not in named], line_colours(data, by, named)
-    unnamed = list_texts([words[line] for line in grey], len(grey)) if grey else ""
-    caption += f" In grey, mostly behind others: {unnamed}." if grey else ""
+    if grey:
+        caption += f" In grey, mostly behind others: {list_texts([words[line] for line in grey], len(grey))}."
     near = [text for text, is_joined in zip(ticks.values(), joined, strict=True) if not is_joined]
     caption += f" Set apart to be seen, at {list_texts(near)}: marks that no line joins." if near else ""
     colours = dict.fromkeys(grey, palette.LEADER_GREY) | {line: of_lines[line] for line in named}
     of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
     drawn = {name: (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x) for name in panel_names}
     # Grey lines have names, too, if all have room.
-    some = order if len(order) * (style.LINE_IN + GAP_IN) < PANEL_IN - BOTTOM_IN else named
+    some = order if len(order) * (style.LINE_IN + series.GAP_IN) < PANEL_IN - BOTTOM_IN else named
     across = columns(len(panel_names), width, LEAST_IN)
     # Panels side by side share the names above them.
     names = {line: "" if across > 1 else "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
-    ends = {name: line_ends(of_panel, names, colours, shown.quantity) for name, of_panel in drawn.items()}
-    keys = [str(words[line]) for line in named] + ([", ".join(str(words[line]) for line in grey)] if grey else [])
-    head_in = legend_in(width, keys) if across > 1 else 0.0
-    margins = Margins(0.5, min(max(map(beside_in, ends.values())), 0.6 * width), BOTTOM_IN, 0.2 if panel else 0.08)
-    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, head=head_in)
+    ends = {name: series.line_ends(of_panel, names, colours, shown.quantity) for name, of_panel in drawn.items()}
     markers = dict(zip(named, style.MARKERS, strict=False))
+    keys = series.line_keys(words, colours, markers, width) if across > 1 else {}
+    head_in = legend_in(width, [*keys]) if keys else 0.0
+    beside_in = min(max(map(series.beside_in, ends.values())), 0.6 * width)
+    margins = Margins(0.5, beside_in, BOTTOM_IN, 0.2 if panel else 0.08)
+    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, head=head_in)
     for name, axes in zip(panel_names, panels_drawn, strict=True):
-        scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
-        draw_lines(axes, drawn[name], colours, markers)
-        label_x(axes, places, [*ticks.values()])
+        series.scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
+        series.draw_lines(axes, drawn[name], colours, markers)
+        series.label_x(axes, places, [*ticks.values()])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
-        name_ends(axes, ends[name])
-    if across > 1:
-        looks: list[Any] = [{"color": colours[line], "marker": markers[line], "ms": MARK_PT} for line in named]
-        looks += [{"color": palette.LEADER_GREY, "linewidth": BROAD_PT}] * bool(grey)
-        add_legend(panels_drawn[0], [Line2D([], [], **look) for look in looks], keys)
+        series.name_ends(axes, ends[name])
+    if keys:
+        add_legend(panels_drawn[0], [*keys.values()], [*keys])
     return shown.drawing(figure, caption + left_out, rows)
