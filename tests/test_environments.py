@@ -34,8 +34,8 @@ def conda_packages(root: Path, name: str) -> dict[str, str]:
 def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
     settings = project(root)
     groups = [*settings["project"]["optional-dependencies"].values(), *settings["dependency-groups"].values()]
-    direct = settings["project"]["dependencies"] + [pin for group in groups for pin in group if "[" not in pin]
-    pins = direct + settings["tool"]["uv"]["constraint-dependencies"]
+    pins = [pin for group in groups for pin in group if "[" not in pin]
+    pins += settings["tool"]["uv"]["constraint-dependencies"]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
     names = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}
     # uv resolves for every Python from 3.11 up, with the extra gpu and all groups.
@@ -48,8 +48,9 @@ def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
 
 @pytest.mark.parametrize("name", ["kernelsweep", "profiling"])
 def test_the_conda_environments_have_pyprojects_packages_and_versions(root: Path, name: str) -> None:
-    settings = project(root)["project"]
-    wanted = pinned(settings["dependencies"] + settings["optional-dependencies"]["gpu"])
+    settings, pins = project(root)["project"], pinned(project(root)["tool"]["uv"]["constraint-dependencies"])
+    wanted = {name: pins[name] for name in (re.split("[<>=]", one)[0] for one in settings["dependencies"])}
+    wanted |= pinned(settings["optional-dependencies"]["gpu"])
     wanted.pop("snakemake")  # It runs outside the environments that it makes.
     for package in ("matplotlib", "seaborn"):  # conda-forge's names for these without a GUI
         wanted[f"{package}-base"] = wanted.pop(package)

@@ -63,7 +63,7 @@ class PlatformResults:
         rows = load_measurements(self._files)
         flags = rows["flags"].str.get_dummies(sep=" ").astype(bool).add_prefix("flag_")
         rows = rows.drop(columns=["flags", "parameters"]).join(flags)
-        for column in rows.select_dtypes(["str", "object"]).columns:
+        for column in rows.select_dtypes(exclude=["number", "bool"]).columns:
             words = rows[column].replace("", None)
             numbers = pandas.to_numeric(words, errors="coerce").convert_dtypes()
             are_words = column.endswith("sha256") or numbers.count() < max(words.count(), 1)

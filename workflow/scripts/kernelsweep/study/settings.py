@@ -387,19 +387,19 @@ class Config(OnPlatforms):
     points_per_job: Annotated[int, Field(ge=1, le=10_000_000)] = 2_500
     """The most points that one job measures. A kernel with more is cut into chunks, one job each, which several GPUs
     can share. Changing it does not trigger new measurements."""
-    sweeps: Sweeps = Sweeps.model_construct()
+    sweeps: Sweeps = Field(default_factory=Sweeps)
     """Axes of the quick and the full sweep."""
     axes: Axes = {}
     """Axes for one run, which replace those of the sweep, of every platform and of every study that has them."""
-    platforms: Table[str, PlatformAxes] = {"emulator": PlatformAxes.model_construct(axes={"cache": ["cold"]})}
+    platforms: Table[str, PlatformAxes] = Field({"emulator": {"axes": {"cache": ["cold"]}}}, validate_default=True)
     """Axes for one platform, by its name (emulator, nvidia-h200, ...)."""
     gpu_models: Table[Annotated[str, Field(pattern="^[a-z0-9-]+$")], GpuModel] = {}
     """GPU models of other machines, such as a cluster's nodes, by the names of their platforms (nvidia-h200, ...)."""
     metrics: Table[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")], MetricSettings] = {}
     """The hardware metrics that studies can name; config/metrics.yaml has the shipped ones."""
-    profiling: Profiling = Profiling.model_construct()
+    profiling: Profiling = Field(default_factory=Profiling)
     """Settings of Nsight Compute."""
-    compare: Compare = Compare.model_construct()
+    compare: Compare = Field(default_factory=Compare)
     """The two sides of the target compare, and when it fails."""
     candidate: str = ""
     """The file of the untrusted kernel that the target grade judges, or a folder of such; docs/grading.md."""
@@ -409,7 +409,7 @@ class Config(OnPlatforms):
     """The study's kernel whose launches candidates take, and with which they are timed; empty for the last one."""
     sandbox: Literal["required", "none"] = "required"
     """Whether the target grade may run candidates where this machine has no sandbox for them: none lets it."""
-    measuring: Measuring = Measuring.model_construct()
+    measuring: Measuring = Field(default_factory=Measuring)
     """When sampling a point ends, and how it is repeated."""
 
 
