@@ -1,8 +1,8 @@
 // Double buffered: as `warp_tiles`, with two pairs of tiles in shared memory. While a block multiplies one pair, the next
 // is on its way from global memory to registers; then it goes to the other pair.
 //
-// Nobody waits for global memory, and one barrier a tile is enough instead of two. `resident` is the number of blocks that
-// a multiprocessor is to hold at a time: the compiler gives each thread as many registers as that leaves.
+// Loads have a multiplication's time to arrive, and one barrier a tile is enough instead of two. `resident` is the number
+// of blocks that a multiprocessor is to hold at a time: the compiler gives each thread as many registers as that leaves.
 
 #include "shared_array.cuh"
 #include "tiles.cuh"

@@ -1,8 +1,8 @@
 // Neighbouring pairs: strides 1, 2, 4, ... The thread whose index is a multiple of twice the stride adds its neighbour
 // at that distance.
 //
-// Where the story begins: right, but the active threads are spread over all warps, so every warp goes through every
-// step with most of its lanes idle.
+// Where the story begins: right, but the active threads are spread over all warps, so every warp goes through the
+// first five steps with ever fewer of its lanes.
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import pandas
 
 from kernelsweep.judge.data.study_data import place_words
@@ -20,10 +18,9 @@ def message_of(shown: Swept, rows: pandas.DataFrame) -> str:
     for place, axis in places.items():
         alike = rows.groupby([other for other in places if other != place])["shade"]
         factor = (alike.max() / alike.min()).max()
-        amount = f"{ceil(100 * factor - 100)}%" if factor < 2 else f"a factor of {times_text(factor)}"
-        changes = "" if texts else f" alone changes the {what} by at most"
+        changes = "" if texts else f" alone changes the {what} by a factor of at most"
         named = swept_axes.without_unit(shown.axis_text(axis))
-        texts += [f"the {named}{changes} {amount}"] if rows[place].nunique() > 1 else []
+        texts += [f"the {named}{changes} {times_text(factor)}"] if rows[place].nunique() > 1 else []
     size = place_words(swept_axes.place_beside(shown.data, [*filter(None, places.values())]), shown.data.settings)
     said = (f"at {size}, " if size else "") + f"{list_texts(texts)}."
     return said[:1].upper() + said[1:]

@@ -183,9 +183,13 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
     before, after = (four_digits(row.point["time_us"]) for row in (base, step) if row.point)
     where = configuration_words({axis: step.point[axis] for axis in _own_axes(data, step.kernel)})
     ends = f"{times_text(gain.low)}–{times_text(gain.high)}"
-    verdict = f"{times_text(gain.value)} times as fast as `{base.label}` ({ends})"
+    # What the steps have in common, but not in value, may be the reason, too.
+    common = [axis for axis in _own_axes(data, base.kernel) if axis in _own_axes(data, step.kernel)]
+    others = configuration_words({axis: base.point[axis] for axis in common if base.point[axis] != step.point[axis]})
+    other = f"`{base.label}`{' at ' * bool(others)}{others}"
+    verdict = f"{times_text(gain.value)} times as fast as {other} ({ends})"
     if gain.low <= 1 <= gain.high:
-        verdict = f"no difference from `{base.label}` beyond the error"
+        verdict = f"no difference from {other} beyond the error"
         verdict += f" ({ends} times as fast)" * (ends != "1.000–1.000")
     return [f"Time: {before} → {after} µs{' at ' * bool(where)}{where}, {verdict}."]
 

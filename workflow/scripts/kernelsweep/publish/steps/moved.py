@@ -30,6 +30,8 @@ _MORE_IS_BETTER = {"%", "GB/s", "threads"}
 # The unit of what efficiencies are shares of. An efficiency of less than this share of a step's sectors means nothing:
 # a block's only store, of four bytes, uses an eighth of its sector.
 _SECTORS, _LEAST_TRAFFIC = "sectors", 0.05
+# The bytes of threads, of which copies from global to shared memory have none.
+_OF_THREADS = "data_bytes"
 
 
 def moved_texts(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
@@ -49,6 +51,8 @@ def moved_texts(data: StudyData, steps: Sequence[StoryRow], base: int, number: i
     for metric in (str(name) for name in counters if name in named - {_NOT_SHOWN}):
         numbers = list(map(_number, pair[metric]))
         if numbers[0] == numbers[1] or _is_of_few(data, pair, metric) or metric in of_others:
+            continue
+        if _OF_THREADS in data.metrics.definitions[metric]["ncu"] and not pair[metric].min():
             continue
         unit = unit_of(step_metrics(data), metric)
         is_of_time = data.metrics.definitions[metric]["combine"] == _WARPS_TIME
