@@ -271,7 +271,12 @@ def test_no_line_joins_categories_and_each_kernel_is_named(driver: object, recor
         assert len(all_of(driver, ".line", "d")) == lines
     assert all_of(driver, '[name="show"] option')[0] == "useful throughput (TFLOP/s)"
     assert all_of(driver, ".chart svg > g > text")[-1] == "8192³"
+    assert all_of(driver, ".kernels .absent") == ["tensor_cores"]
+    # The first baseline has all sizes.
     view_of(driver, recorded_page, "study=matmul&show=gain")
+    assert all_of(driver, '[name="baseline"]', "value") == ["double_buffered"]
+    assert not all_of(driver, ".absent text")
+    view_of(driver, recorded_page, "study=matmul&show=gain&baseline=naive")
     assert all_of(driver, ".absent text") == ["no naive"] and "8192³" in all_of(driver, ".chart svg > g > text")
     # Where shares are near to each other, lines begin with ratios; every point doesn't.
     for view, first in (("lines", "gain"), ("points", "peak_fraction")):

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelsweep.judge.data.words import list_texts, peak_text, times_text
 
-# By peak.
+# By peak, or by study.
 Shares = Mapping[str, Sequence[float]]
 
 
@@ -26,18 +26,19 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
         (chart,) = charts.values()
         return [_use(chart), *_beside_libraries(chart)]
     of = {study: _joined([chart, *chart["further"].values()]) for study, chart in charts.items()}
-    of_all = _joined([{"ends_of": shares} for shares in of.values()])
-    texts = [f"Our fastest kernels reach {_of_peaks(of_all)} at the largest sizes"]
-    ends = {
-        f"{study} ({peak})" if len(shares) > 1 else study: shares[peak]
-        for study, shares in of.items()
-        for peak in shares
-    }
-    least, most = (
-        ", ".join(study for study in ends if _share(pick(ends[study])) == _share(pick(chain(*ends.values()))))
-        for pick in (min, max)
-    )
-    return [*texts, f"Lowest: {least}; highest: {most}"] if least != most else texts
+    peaks = dict.fromkeys(chain(*of.values()))
+    ranges = {peak: _named({study: shares[peak] for study, shares in of.items() if peak in shares}) for peak in peaks}
+    return [f"Our fastest kernels reach {_list_peaks(ranges)} at the largest sizes"]
+
+
+def _named(of: Shares) -> str:
+    """The range of all studies' shares of a peak, each end with its studies: `34% (convolution) to 96% (staged)`."""
+    ends = {}
+    for pick in (min, max):
+        end = _share(pick(chain(*of.values())))
+        ends[end] = f" ({', '.join(study for study, shares in of.items() if _share(pick(shares)) == end)})"
+    names = [*dict.fromkeys(ends.values())]
+    return " to ".join(end + name for end, name in ends.items()) if names[1:] else " to ".join(ends) + names[0]
 
 
 def _use(chart: Mapping[str, Any]) -> str:
@@ -133,7 +134,11 @@ def _joined(rows: Iterable[Mapping[str, Any]], name: str = "ends_of") -> dict[st
 
 def _of_peaks(shares: Shares, word: str = " peak") -> str:
     """The range of the shares of each peak: `34% to 39% of the memory's peak and 23% of float32's`."""
-    texts = [f"{_range(of)} of {peak_text(peak)}" for peak, of in shares.items()]
+    return _list_peaks({peak: _range(of) for peak, of in shares.items()}, word)
+
+
+def _list_peaks(ranges: Mapping[str, str], word: str = " peak") -> str:
+    texts = [f"{text} of {peak_text(peak)}" for peak, text in ranges.items()]
     return list_texts([f"{texts[0]}{word}", *texts[1:]], len(texts))
 
 

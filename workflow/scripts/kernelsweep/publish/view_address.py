@@ -60,7 +60,7 @@ def whole_address(address: str, study: Mapping[str, Any]) -> str:
     left_out = study["limits"] if view["view"] == "map" and "kernel" not in (over, across) else ()
     usual = {
         "show": GAIN if study["is_close"] and view["view"] == "lines" else next(iter(study["quantities"])),
-        "baseline": study["kernels"][0],
+        "baseline": study["first"],
         "over": over,
         "across": across,
         "kernels": ",".join(kernel for kernel in study["usual"] if kernel not in left_out),

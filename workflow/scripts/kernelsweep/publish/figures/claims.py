@@ -74,7 +74,7 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
         f"{device['name']}. Marks are claims that give a number, and no bound; equal ones share one. 1 is as published."
         f" Grey: {ALLOWED}; we chose the width, as no source gives one. A row is a kernel with a claim that doesn't"
         f" hold, or takes more than {NEAR:.0%} of what it allows; a source's other claims share a row. Behind a slash:"
-        " what the kernel is compared with, where there are several. Lines: 95% intervals, or what counters differ by"
-        f" from run to run. Devices of the sources: {'; '.join(devices)}. On the page, marks lead to claims."
+        " what the kernel is compared with, where there are several. Lines: 95% intervals; of a counter, its range over"
+        f" several runs. Devices of the sources: {'; '.join(devices)}. On the page, marks lead to claims."
     )
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)

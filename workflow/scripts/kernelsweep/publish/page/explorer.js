@@ -115,7 +115,7 @@
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const view = one(wanted.view, Object.keys(VIEWS)), isRatio = study.baseline || (study.is_close && view === LINES);
     const show = one(wanted.show ?? (isRatio && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
-    const baseline = one(wanted.baseline ?? study.baseline, study.kernels);
+    const baseline = one(wanted.baseline ?? study.baseline ?? study.first, study.kernels);
     return { study: name, view, show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
   }
 
@@ -317,6 +317,8 @@
     const ofMap = ` ${cellWords} of a cell: ${titleOf(view.show)} of its fastest point${chart.querySelector(".cells + .cells") ? ", whose kernel is named" : ""}.${marked.start ? ` Colours start at ${number(marked.start)}${view.show === "time_us" ? "% of the fastest" : ""}, not at zero.` : ""} Thick outline: the fastest${ofTicked}${marked.first}${sizes && ` at each ${sizes}`}; thin: its ties.`;
     const there = new Set(points.map((point) => study.kernels[study.kernel[point]]));
     const absent = view.kernels.split(",").filter((kernel) => kernel && !there.has(kernel)).map((kernel) => study.names[study.kernels.indexOf(kernel)]);
+    const possible = new Set(chosenPoints(study.kernels.join()).map((point) => study.kernels[study.kernel[point]]));
+    kernelList.querySelectorAll("label").forEach((label) => label.classList.toggle("absent", !possible.has(label.firstChild.value)));
     const undrawn = absent.length ? ` Without a point here: ${absent.join(", ")}.` : "";
     const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
@@ -325,7 +327,7 @@
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
     const lacking = view.show === GAIN && unbased.length && !chart.querySelector(".absent text") ? ` Not drawn, without a point of ${baselineName()}: ${unbased.join(", ")}.` : "";
-    const throttled = view.view !== POINTS && marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, too few samples at the full clock.` : "";
+    const throttled = marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, too few samples at the full clock.` : "";
     count.textContent = points.length
       ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofBest}${lines}${empty}${throttled}${undrawn}${lacking}`
       : `${study.title} – no timed point is left by these choices.`;
@@ -367,11 +369,24 @@
       while (piles.length && piles.at(-1).top + LABEL_HEIGHT * piles.at(-1).length > pile.top) pile = piled([...piles.pop(), ...pile]);
       piles.push(pile);
     }
-    for (const pile of piles) pile.forEach((end, place) => { end.y = pile.top + LABEL_HEIGHT * place; });
+    // As in the figures: names beside each other with one value share a bracket.
+    const valueOf = (end) => texts.get(end.kernel).split(" ").at(-1), shared = [];
+    for (const pile of piles) {
+      pile.forEach((end, place) => {
+        end.y = pile.top + LABEL_HEIGHT * place;
+        if (place && valueOf(end) === valueOf(pile[place - 1]) && placeAt(end) === placeAt(pile[place - 1])) shared.at(-1).push(end);
+        else shared.push([end]);
+      });
+    }
+    const brackets = shared.filter((of) => of.length > 1 && placeAt(of[0]) === last), bracketed = new Set(brackets.flat());
+    svg.append("path").attr("class", "leader").attr("d", brackets.map((of) => {
+      const low = of[0].y - 4, high = of.at(-1).y + 4;
+      return `M${x},${low}h-3V${high}h3M${of[0].at.x + 6},${(of[0].at.y + of.at(-1).at.y) / 2}L${x - 3},${(low + high) / 2}`;
+    }).join(""));
     const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
-    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
+    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", (end) => x + 3 * bracketed.has(end)).attr("y", (end) => end.y + 4)
       .style("fill", (end) => colour(end.kernel)).text((end) => texts.get(end.kernel));
-    names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && placeAt(end) === last).append("path").attr("class", "leader")
+    names.filter((end) => !bracketed.has(end) && Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 && placeAt(end) === last).append("path").attr("class", "leader")
       .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
   }
 
@@ -454,7 +469,9 @@
       const ofKernel = known.filter((point) => study.kernel[point] === kernel).map((point) => ({ point, x: x(placeOf(view.over, point)), y: y(values[point]), column: `${number} ${placeOf(view.over, point)}` }));
       spread(ofKernel, OF_ROOM * wide);
       // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
-      group.append("path").attr("class", "dots").attr("stroke", colour(kernel)).attr("d", [...new Set(ofKernel.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}h0`))].join(""));
+      const dots = (name, chosen) => group.append("path").attr("class", name).attr("stroke", colour(kernel)).attr("d", [...new Set(chosen.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}h0`))].join(""));
+      dots("dots", ofKernel);
+      if (ofKernel.some(isThrottled)) dots("dots hollow", ofKernel.filter(isThrottled));
       return ofKernel;
     });
     listen(svg, marks, () => NEAR);

@@ -88,6 +88,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     limits         those that do a part of the work, and the driver's copy and fill
     colours        those of kernels in CSS, as in the figures
     usual          kernels that are shown at first
+    first          the baseline at first: the first of our kernels that has a point at each size of any
     is_close       whether their rates are so near to each other that lines show ratios at first
     axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
                    usual one (-1: the best is taken), and whether the axis says how a kernel is built or launched
@@ -141,6 +142,10 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     ours = [*study["names"], *(rival["call"].partition("<")[0].strip() for rival in study["rivals"])]
     colours = kernel_colours(ours, last, names, study.get("colours", {}))
     usual = _usual(study, [name for name in names if name not in undefined], points)
+    by_kernel: dict[str, set[Any]] = {}
+    for number, point in enumerate(points):
+        by_kernel.setdefault(point["kernel"], set()).add(tuple(places[number] for places in sizes))
+    most = max(map(len, by_kernel.values()))
     return {
         "title": study["title"],
         "kernels": names,
@@ -149,6 +154,10 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "limits": [*map(limit_kernel, study["limits"])],
         "colours": [*map(on_page, map(colours.__getitem__, names))],
         "usual": usual,
+        "first": next(
+            (name for name in usual if name in study["names"] and name not in last and len(by_kernel[name]) == most),
+            names[0],
+        ),
         "is_close": columns[0] != "time_us" and _are_close(columns[0], usual, points, [*zip(*sizes, strict=True)]),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
