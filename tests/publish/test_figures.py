@@ -257,7 +257,7 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
         assert len(drawing.rows) == 25 and drawing.caption.count("4096³") == 1
         white = [dots for dots in axes.collections if list(map(to_hex, dots.get_facecolor())) == ["#ffffff"]]
         assert [len(dots.get_offsets()) for dots in white] == [3], "cuBLAS at 4096³ twice, and once at 1023"
-        assert drawing.caption.endswith("White inside: throttled, too few samples at the full clock.")
+        assert drawing.caption.endswith("Hollow: throttled, too few samples at the full clock.")
 
 
 def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undefined() -> None:

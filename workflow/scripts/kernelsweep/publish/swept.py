@@ -85,7 +85,7 @@ class Swept:
             has_two = self.figure == "lines" and not self.panel and self.rows["scale"].nunique() > 1
             meaning += " No line joins shares of two peaks." * has_two
         if not self.rows.empty and self.rows["is_hollow"].any():
-            meaning += f" {'*' if self.figure == 'heatmap' else 'White inside'}: {THROTTLED_NOTE}"
+            meaning += f" {'*' if self.figure == 'heatmap' else 'Hollow'}: {THROTTLED_NOTE}"
         if self.quantity in (LARGE_RATE, "gflops"):
             meaning += " Useful: the work that the problem needs, for all kernels the same."
         return title, "", swept_axes.place_caption(self.data, drawn, meaning), device_text(self.data.device)

@@ -38,7 +38,7 @@ TICK_IN, NAME_IN, GAP_IN, BRACKET_IN, EDGE_IN = 0.34, 0.16, 0.02, 0.1, 0.05
 BROAD_PT, MARK_PT = 3.5, 3.6
 # Shares below the one have a digit behind the point, and numbers from the other on none.
 FINE_BELOW, FINE_FROM = 10, 1000
-# What makes a mark white inside.
+# What makes a mark hollow.
 HOLLOW: Any = {"s": 3.2, "color": palette.WHITE, "linewidth": 0, "zorder": 3.5}
 
 
