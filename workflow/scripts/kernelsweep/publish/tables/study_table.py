@@ -24,7 +24,7 @@ from kernelsweep.judge.data.steps import step_labels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place
 from kernelsweep.judge.data.words import limit_kernel, place_text, reference_text
 from kernelsweep.publish.tables.published_text import PublishedColumn
-from kernelsweep.results import EDITED
+from kernelsweep.results import EDITED, arithmetic_of
 from kernelsweep.statistics import Interval, ratio, time_interval
 
 # The status of a row whose point was not measured.
@@ -120,7 +120,8 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       relative_error             of the point, against the exactly rounded sum; NaN but for floats
       error_share_low, error_share_high
                                  the least and the most of the kernel's whole sweep, as in measurements.csv; on a
-                                 platform with times, of the reference's element type alone
+                                 platform with times, of the reference's element type alone; of a library's row, of its
+                                 kind of arithmetic
       bit_identical_points, repeated_points
                                  floating-point points of the whole sweep: those whose repeated runs left the same bits,
                                  and all that were repeated
@@ -179,13 +180,17 @@ def _row(kernel: str, step: StoryRow, data: StudyData) -> dict[str, Any]:
     return row
 
 
-def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
-    """The columns of a kernel's whole sweep, and of a point that was not measured."""
+def _base(kernel: str, kind: str, data: StudyData, arithmetic: str | None = None) -> dict[str, Any]:
+    """The columns of a kernel's whole sweep, and of a point that was not measured.
+
+    arithmetic  the kind that a library's errors are of, as it may have several
+    """
     rows = data.measurements[data.measurements["kernel"] == kernel]
     counts = rows["status"].value_counts()
     failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
     dtype = data.settings.reference.get("dtype") if data.has_times else None
-    errors = (rows[rows["dtype"] == dtype] if dtype else rows)["error_share"]
+    alike = rows[rows["work"].map(lambda work: arithmetic_of({"work": work}) == arithmetic)] if arithmetic else rows
+    errors = (alike[alike["dtype"] == dtype] if dtype else alike)["error_share"]
     proof = data.proofs.get(kernel)
     # Properties of the kernel hold even if the sweep has no row at the point.
     flags = {UNDEFINED_BEHAVIOUR: undefined_kernels(rows), EDITED: flagged_kernels(rows, EDITED)}
@@ -234,7 +239,8 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
         for point in rows_there.to_dict("records"):
             measured = _measured({str(column): value for column, value in point.items()}, data)
             own = {axis: value for axis, value in unknown.items() if axis in ("block_size", "unroll", "grid_size")}
-            rows.append(_base(name, kind, data) | measured | own | ({"launches": None} if unknown else {}))
+            base = _base(name, kind, data, arithmetic_of(point))
+            rows.append(base | measured | own | ({"launches": None} if unknown else {}))
     return rows
 
 
