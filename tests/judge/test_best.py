@@ -257,6 +257,11 @@ def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
     assert "1024 × 2 in as many blocks as needed at 2²⁶–2²⁸; 2 others" in joined["configuration"]
     assert everywhere.everywhere and everywhere.configuration.parameters["grid_size"] == LARGEST_GRID
     assert configuration_text(everywhere.configuration).endswith(" in as many blocks as needed")
+    # Pins: "1,024 blocks at 2¹⁶–2²⁰", which were launched at 2²⁰ alone; and "528 blocks" where fewer have work.
+    (entry, *_) = json.loads(best_json([], refined, [data.title], data.device))["use"]
+    assert (len(entry["sizes"]), entry["configuration"]["parameters"]["grid_size"]) == (3, LARGEST_GRID)
+    of_floats = [use for use in find_uses(data.title, data) if use.kind == everywhere.kind | {"dtype": "float32"}]
+    assert configuration_text(of_floats[0].configuration) == "512 × 4 in up to 528 blocks"
     of_kind = {axis: everywhere.kind[axis] for axis in ("dtype", "operation", "cache")}
     rows = at_place(data.measurements[data.measurements["kernel"].isin(data.gridded)], of_kind)
     rows = rows[(rows["status"] == "ok") & ~rows["kernel"].isin(data.settings.limits)]
@@ -310,7 +315,7 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
     # Up to 2²⁶, no kernel passes the fastest of those that do a part of the work; read_only alone is slower than ours.
     (limit,) = (line for line in chart["beside"] if line["kind"] == "limit")
     assert limit["elsewhere"] == ["streaming_read_only"]
-    assert limit["passes"] == "as fast, within the error, at 2³⁰ and 2³²"
+    assert limit["passes"] == "as fast, within the error, at 9 of 11 sizes"
     assert all(part > whole for part, whole in zip(limit["shares"][:7], chart["curve"][:7], strict=True))
 
 

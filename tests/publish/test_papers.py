@@ -98,7 +98,7 @@ def test_what_to_use_names_ties_with_their_times_and_breaks_lines_between_values
     bound, transpose = (
         as_latex(best_table(recorded(study))).replace("\xa0", " ") for study in ("bandwidth_bound", "transpose")
     )
-    assert re.search(r"& or 256 × 2 in 512 blocks & \{\} & [\d.]+\(\d+\) & [\d.]+ ", bound)
+    assert re.search(r"& or 256 × 2 in as many blocks as needed & \{\} & [\d.]+\(\d+\) & [\d.]+ ", bound)
     assert r"\texttt{streaming\_sum} \\ 512 × 4 in as many blocks as needed" in bound
     assert r"or \texttt{several\_rows} \\ tile=32×32 rows=4" in transpose and "or 7 more" in transpose
 

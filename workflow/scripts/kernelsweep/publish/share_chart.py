@@ -32,6 +32,8 @@ _STEPS, _MOST_TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20), 6
 
 _OF_DRIVER = tuple(map(limit_kernel, DRIVER_LIMITS))
 
+# More sizes are counted, and not named.
+_FEW_SIZES = 3
 # More rows would not be read.
 MOST_ROWS = 12
 
@@ -276,16 +278,17 @@ def _reached(
 
 
 def _passes(own: Sequence[Best], limits: Sequence[Best | None], sizes: Sequence[str]) -> str:
-    """Where our fastest has a shorter time than a limit: `up to 0.9% faster, at 2³⁰`, or a tie; "" for nowhere."""
+    """Where our fastest ties with a limit, or is faster: `up to 0.9% faster, at 2³⁰`; "" for nowhere."""
     faster, tied = dict[str, float](), list[str]()
     for size, best, limit in zip(sizes, own, limits, strict=True):
-        if limit and limit.fastest.time_us > best.fastest.time_us:
-            if do_tie(limit.fastest.time, best.fastest.time):
-                tied.append(size)
-            else:
-                faster[size] = limit.fastest.time_us / best.fastest.time_us - 1
+        gain = ratio(over=limit.fastest.time, under=best.fastest.time) if limit else Interval(0, 0, 0)
+        if gain.low > 1:
+            faster[size] = gain.value - 1
+        elif gain.high >= 1:
+            tied.append(size)
     texts = [f"up to {max(faster.values()):.1%} faster, at {list_texts([*faster])}"] if faster else []
-    texts += [f"as fast, within the error, at {list_texts(tied)}"] if tied else []
+    where = list_texts(tied) if len(tied) <= _FEW_SIZES else f"{len(tied)} of {len(sizes)} sizes"
+    texts += [f"as fast, within the error, at {where}"] if tied else []
     return "; ".join(texts)
 
 

@@ -58,7 +58,8 @@ def configuration_text(
     values, others = configuration.parameters, beside.parameters if beside else {}
     if is_short(values):
         grid = values.get("grid_size")
-        blocks = "as many blocks as needed" if grid == LARGEST_GRID else f"{grid or 0:,} blocks"
+        most = "up to " * configuration.has_fewer_blocks
+        blocks = "as many blocks as needed" if grid == LARGEST_GRID else f"{most}{grid or 0:,} blocks"
         return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {blocks}")
     named = {axis: value for axis, value in values.items() if others.get(axis) != value and axis not in fixed}
     return configuration_words(named)

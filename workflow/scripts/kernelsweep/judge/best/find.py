@@ -38,6 +38,7 @@ class Configuration:
     arithmetic             the kind of arithmetic of the problem's work; None where that names none
     peak_of                which peak the share is of: "memory", or a kind of arithmetic; None where there is no share
     throttled              whether too few samples were taken at the full clock; clock_mhz: the lowest that was seen
+    has_fewer_blocks       of what to use, whether it has fewer thread blocks than grid_size at others of its sizes
     """
 
     parameters: Mapping[str, Any]
@@ -51,6 +52,7 @@ class Configuration:
     peak_of: str | None = None
     throttled: bool = False
     clock_mhz: float | None = None
+    has_fewer_blocks: bool = False
 
     @property
     def time(self) -> Interval:
@@ -169,7 +171,7 @@ def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded:
     known = [name for name in parameters if name == "grid_size" or not pandas.isna(row[name])]
     values = {name: None if name == "grid_size" and not gridded else row[name] for name in known}
     time = time_interval(row)
-    rates = {column: None if pandas.isna(row[column]) else float(row[column]) for column in RATES}
+    rates: dict[str, Any] = {column: None if pandas.isna(row[column]) else float(row[column]) for column in RATES}
     # Recordings of earlier versions don't name the peak: it was the memory's.
     peak_of = str(row["peak_of"] or "memory") if rates["peak_fraction"] else None
     return Configuration(
@@ -264,9 +266,9 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
             here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
             choice, lost = _least(losses[:, start:end], little[:, start:end])
             of_choice = here[here["choice"] == choices[choice]].to_dict("records")
-            chosen, gridded = of_choice[-1], of_choice[-1]["kernel"] in data.gridded
-            by_size = [as_configuration(row, parameters, gridded) for row in of_choice]
-            of_other_peak = [one for one in by_size if one.peak_of not in (None, by_size[-1].peak_of)]
+            chosen, used = of_choice[-1], _used(of_choice, parameters, data)
+            by_size = [_used([row], parameters, data) for row in of_choice]
+            of_other_peak = [one for one in by_size if one.peak_of not in (None, used.peak_of)]
             beside, gain, is_throttled = _beside(last, chosen)
             uses.append(
                 Use(
@@ -278,7 +280,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     worst=max(lost),
                     mean=mean(lost),
                     losses=tuple(lost),
-                    configuration=by_size[-1],
+                    configuration=used,
                     of_other_peak=of_other_peak[-1] if of_other_peak else None,
                     beside=beside,
                     gain=gain.value if gain else None,
@@ -286,8 +288,8 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     gain_high=gain.high if gain else None,
                     is_beside_throttled=is_throttled,
                     ties=tuple(
-                        Tie(row["kernel"], as_configuration(row, parameters, row["kernel"] in data.gridded))
-                        for row in _ties(here, chosen, choices[~np.isnan(losses[:, end - 1])])
+                        Tie(rows[-1]["kernel"], _used(rows, parameters, data))
+                        for rows in _ties(here, chosen, choices[~np.isnan(losses[:, end - 1])])
                     ),
                 )
             )
@@ -343,6 +345,8 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
         asked = [_asked(row, kernels.get(row["kernel"]), data) for row in rows.to_dict("records")]
         rows = rows.assign(asked=pandas.Series(asked, rows.index)).explode("asked", ignore_index=True)
         rows["grid_size"] = rows["grid_size"].where(rows["asked"] != str(LARGEST_GRID), LARGEST_GRID)
+        # Where both launch the same blocks, as many as needed come before another number.
+        rows["asked"] = rows["asked"].where(rows["asked"] != str(LARGEST_GRID), " ")
     names_of = ["asked" if axis == "grid_size" else axis for axis in parameters]
     rows["choice"] = _numbers(rows[names_of].astype(str).assign(place=rows["place"]), ["place", *names_of])
     return rows.drop_duplicates(["kind", "size", "choice"], keep="last")
@@ -400,8 +404,14 @@ def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, Int
     return str(other["kernel"]), gain, THROTTLED in other["flags"].split()
 
 
-def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> list[Mapping[Any, Any]]:
-    """The rows at the last size of what ties with the chosen configuration at each size, the fastest first.
+def _used(rows: Sequence[Mapping[Any, Any]], parameters: Sequence[str], data: StudyData) -> Configuration:
+    """The configuration of a choice's rows, of a row per size, at the last of these."""
+    last = as_configuration(rows[-1], parameters, rows[-1]["kernel"] in data.gridded)
+    return replace(last, has_fewer_blocks=len({row.get(GRID_SIZE) for row in rows}) > 1)
+
+
+def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> Sequence[Sequence[Mapping[Any, Any]]]:
+    """The rows by size of what ties with the chosen configuration at each size, the fastest at the last one first.
 
     own  the choices of our kernels there
     """
@@ -418,7 +428,7 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> li
     tied = here.iloc[[rows[-1] for rows in by_choice.values() if do_all_tie(rows)]]
     # One row may stand for several choices.
     others = tied[tied["row"] != chosen["row"]].sort_values(["time_us", "choice"]).drop_duplicates("row")
-    return list(others.to_dict("records"))
+    return [here.iloc[by_choice[number]].to_dict("records") for number in others["choice"]]
 
 
 def _least(losses: Numbers, little: Numbers) -> tuple[int, list[float]]:
