@@ -94,7 +94,7 @@ def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -
     rows = timed(data.measurements[data.measurements["kernel"].isin(names)], data.device)
     # The other columns make the order of equal times reproducible.
     ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of", "clock_mhz", "flags"]]
-    ordered = ordered.assign(arithmetic=_arithmetic(ordered)).sort_values(["time_us", *parameters])
+    ordered = ordered.assign(arithmetic=arithmetic_by_row(ordered)).sort_values(["time_us", *parameters])
     of_one = ["kernel", *(["arithmetic"] if beside is not None else [])]
     of_place = ordered.groupby([*of_one, *others], sort=False, dropna=False)
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
@@ -335,7 +335,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
         is_own=place < len(data.kernel_names),
         kind=_numbers(rows, kinds),
         size=_numbers(rows, sizes),
-        arithmetic=_arithmetic(rows),
+        arithmetic=arithmetic_by_row(rows),
     )
     first = rows.sort_values("place", kind="stable").drop_duplicates("kind").set_index("kind")["arithmetic"]
     rows["rounding"] = (1 + _numbers(rows, ["arithmetic"])) * (rows["arithmetic"] != rows["kind"].map(first))
@@ -352,7 +352,7 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
     return rows.drop_duplicates(["kind", "size", "choice"], keep="last")
 
 
-def _arithmetic(rows: pandas.DataFrame) -> pandas.Series[str]:
+def arithmetic_by_row(rows: pandas.DataFrame) -> pandas.Series[str]:
     """Each row's kind of arithmetic; "" where the work names none."""
     return rows["work"].astype("category").map(lambda work: arithmetic_of({"work": work}) or "").astype(object)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.judge.best.best_words import configuration_text, ties_text
-from kernelsweep.judge.best.find import Best, best_at
+from kernelsweep.judge.best.find import Best, arithmetic_by_row, best_at
 from kernelsweep.judge.data.published import columns_beside
 from kernelsweep.judge.data.reference import (
     UNDEFINED_BEHAVIOUR,
@@ -189,7 +189,7 @@ def _base(kernel: str, kind: str, data: StudyData, arithmetic: str | None = None
     counts = rows["status"].value_counts()
     failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
     dtype = data.settings.reference.get("dtype") if data.has_times else None
-    alike = rows[rows["work"].map(lambda work: arithmetic_of({"work": work}) == arithmetic)] if arithmetic else rows
+    alike = rows[arithmetic_by_row(rows) == arithmetic] if arithmetic else rows
     errors = (alike[alike["dtype"] == dtype] if dtype else alike)["error_share"]
     proof = data.proofs.get(kernel)
     # Properties of the kernel hold even if the sweep has no row at the point.
