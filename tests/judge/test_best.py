@@ -134,11 +134,16 @@ def made_of(*losses: tuple[float, float]) -> pandas.DataFrame:
     return rows
 
 
-def test_the_worst_size_decides_and_not_the_mean() -> None:
-    # Pins: of these, the first loses less on average.
-    first, *_ = uses(made_of((0.09, 0.0), (0.06, 0.05)))
-    assert first.everywhere and first.configuration.parameters["block_size"] == 256
-    assert first.worst == pytest.approx(0.06)
+@pytest.mark.parametrize(("losses", "block_size"), [
+    (((0.09, 0.0), (0.06, 0.05)), 256),
+    # Pins: 0.4% at the worst size, within the error, decided against a tenth of the mean loss.
+    (((0.064, 0.0), (0.06, 0.05)), 128),
+    (((0.102, 0.0), (0.098, 0.05)), 256),
+])  # fmt: skip
+def test_the_worst_size_decides_and_where_that_ties_within_a_tenth_the_mean(losses: Any, block_size: int) -> None:
+    first, *_ = uses(made_of(*losses))
+    assert first.everywhere and first.configuration.parameters["block_size"] == block_size
+    assert first.worst == pytest.approx(dict(zip((128, 256), losses, strict=True))[block_size][0])
 
 
 def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:

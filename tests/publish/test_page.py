@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import os
 import re
 from html.parser import HTMLParser
@@ -161,33 +161,15 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     assert len(names) == len(set(names))
 
 
-def to_use(measurements: Path) -> tuple[float, dict[str, str]]:
-    """Of warp_shuffle's int32 sums with a cold cache: the least worst loss, and its row at the largest size."""
-    wanted = {"study": "warp_shuffle", "dtype": "int32", "operation": "sum", "cache": "cold"}
-    times: dict[str, dict[tuple[str, ...], dict[str, str]]] = {}
-    with measurements.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["time_us"] and wanted.items() <= row.items() and not row["kernel"].startswith("limit_"):
-                name = (row["kernel"], row["block_size"], row["unroll"])
-                times.setdefault(row["array_size"], {})[name] = row
-
-    def loss(name: tuple[str, ...]) -> float:
-        of_sizes = (min(float(row["time_us"]) for row in of.values()) for of in times.values())
-        return max(float(of[name]["time_us"]) / least for of, least in zip(times.values(), of_sizes, strict=True)) - 1
-
-    best = min(set.intersection(*map(set, times.values())), key=loss)
-    return loss(best), times[max(times, key=int)][best]
-
-
 def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(project: Path, page: Path) -> None:
     text = page.read_text(encoding="utf-8").replace("\u00a0", " ")
     # The answer comes first: what to use, how near it is to the peak, what it loses, and whether all is right.
-    loss, row = to_use(project / RESULTS / "measurements.csv")
-    use = f"<code>{row['kernel']}</code> {row['block_size']} × {row['unroll']}"
-    of_peak = f"{float(row['peak_fraction']):.1%}"
-    answer = [use, of_peak, f"{float(row['time_us']):,.2f} µs", f"{loss:.1%}", "1,248 of"]
-    share = f"{float(row['peak_fraction']):.0%}"
-    assert f"<h2>Use {row['kernel']}: {share} of the memory&#39;s peak at 2³⁰ " in text
+    kind = {"dtype": "int32", "operation": "sum", "cache": "cold"}
+    (best,) = (use for use in json.loads((project / RESULTS / "best.json").read_text())["use"] if use["kind"] == kind)
+    at = best["configuration"]
+    use = f"<code>{best['kernel']}</code> {at['parameters']['block_size']} × {at['parameters']['unroll']}"
+    answer = [use, f"{at['peak_fraction']:.1%}", f"{at['time_us']:,.2f} µs", f"{best['worst']:.1%}", "1,248 of"]
+    assert f"<h2>Use {best['kernel']}: {at['peak_fraction']:.0%} of the memory&#39;s peak at 2³⁰ " in text
     summary = [*answer, "Points by study"]
     order = [
         *summary,

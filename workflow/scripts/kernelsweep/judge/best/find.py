@@ -244,9 +244,10 @@ class Use:
 def find_uses(name: str, data: StudyData) -> list[Use]:
     """What to use for each kind of a study's problem and each kind of arithmetic; empty without times.
 
-    First the configuration that loses least at its worst size, if that is at most MOST; then, if it loses more than
-    LITTLE somewhere, the fewest that don't, by size, of which each is for a part of the sizes that share a value on the
-    first axis of sizes, or for all with these values. Kernels of undefined behaviour, and limits, are left out. Nothing
+    First the configuration that loses least at its worst size, if that is at most MOST; of those whose worst losses tie
+    within the error, the one that loses least on average. Then, if it loses more than LITTLE somewhere, the fewest that
+    don't, by size, chosen alike, of which each is for a part of the sizes that share a value on the first axis of
+    sizes, or for all with these values. Kernels of undefined behaviour, and limits, are left out. Nothing
     else decides what to use. The first kernel's arithmetic comes first: one that rounds more solves an easier problem.
     """
     parameters, sizes = kernel_axes(data.settings), size_axes(data.settings)
@@ -255,16 +256,13 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     for _, of_kind in _compared(data, parameters, sizes, kinds).groupby(["kind", "rounding"]):
         # Where only a library has a time, nothing of ours can be used.
         of_kind = of_kind[of_kind.groupby("size")["is_own"].transform("any")].sort_values("size", kind="stable")
-        # Shape (choices, sizes): a loss is NaN, and not little, where the choice has no time.
-        table = _with_losses(of_kind).pivot(index="choice", columns="size", values=["loss", "is_little"])
-        choices, losses = table.index.to_numpy(), table["loss"].to_numpy(float)
-        little = table["is_little"].eq(other=True).to_numpy(bool)
+        choices, losses, little = _losses(of_kind[of_kind["is_own"]])
         of_size = of_kind.drop_duplicates("size")
         rows_before = [*of_kind["size"].searchsorted(of_size["size"]), len(of_kind)]
         places = [{axis: size[axis] for axis in sizes} for size in of_size.to_dict("records")]
         for start, end in _ranges(losses, little, places):
             here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
-            choice, lost = _least(losses[:, start:end], little[:, start:end])
+            choice, lost = _least(losses[..., start:end], little[:, start:end])
             of_choice = here[here["choice"] == choices[choice]].to_dict("records")
             chosen, used = of_choice[-1], _used(of_choice, parameters, data)
             by_size = [_used([row], parameters, data) for row in of_choice]
@@ -289,7 +287,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     is_beside_throttled=is_throttled,
                     ties=tuple(
                         Tie(rows[-1]["kernel"], _used(rows, parameters, data))
-                        for rows in _ties(here, chosen, choices[~np.isnan(losses[:, end - 1])])
+                        for rows in _ties(here, chosen, choices[~np.isnan(losses[0, :, end - 1])])
                     ),
                 )
             )
@@ -380,16 +378,20 @@ def _numbers(rows: pandas.DataFrame, axes: list[str]) -> pandas.Series[int]:
     return rows.groupby(axes, dropna=False).ngroup() if axes else pandas.Series(0, rows.index)
 
 
-def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
-    """Our rows, each with its `loss` and whether that `is_little`."""
-    own = rows[rows["is_own"]]
-    least = own.sort_values("time_us", kind="stable").drop_duplicates("size").set_index("size")
-    loss = own["time_us"] / own["size"].map(least["time_us"]) - 1
-    is_little = loss <= LITTLE
-    near = own[~is_little & (loss <= MOST) & may_tie(own["time_low_us"], own["size"].map(least["time_high_us"]))]
-    shortest = {number: time_interval(row) for number, row in least[[*INTERVAL]].to_dict("index").items()}
-    tied = [do_tie(time_interval(row), shortest[row["size"]]) for row in near.to_dict("records")]
-    return own.assign(loss=loss, is_little=is_little | own.index.isin(near.index[tied]))
+def _losses(rows: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
+    """The choices of our rows; how much more each costs than the fastest at each size; and whether that is little.
+
+    The losses have the shape (3, choices, sizes): that of the time, and those of the ends of its interval. They are
+    NaN, and not little, where a choice has no time. The fastest's own error, which all share, is left out.
+    """
+    table = rows.pivot(index="choice", columns="size", values=["time_us", "time_low_us", "time_high_us"])
+    times = table.to_numpy(float).reshape(len(table), 3, -1).swapaxes(0, 1)
+    fastest = times[:, np.nanargmin(times[0], axis=0), range(times.shape[2])]
+    losses = times / fastest[0] - 1
+    little = losses[0] <= LITTLE
+    for choice, size in np.argwhere(~little & (losses[0] <= MOST) & may_tie(times[1], fastest[2])):
+        little[choice, size] = do_tie(Interval(*times[:, choice, size]), Interval(*fastest[:, size]))
+    return table.index.to_numpy(), losses, little
 
 
 def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, Interval | None, bool]:
@@ -432,18 +434,22 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> Se
 
 
 def _least(losses: Numbers, little: Numbers) -> tuple[int, list[float]]:
-    """The choice with the least worst loss, then mean, of those that do at each size where some do; and its losses.
+    """The choice to use, of those that do at each size where some do, and its losses.
 
+    Of those whose worst loss ties with the least, and is no more than MOST unless all are, the one of the least mean.
     -1, and no losses, where no configuration has a time at each size.
+
+    losses, little  as of _losses(), at some sizes
     """
-    does, worst = little.all(axis=1), losses.max(axis=1)  # NaN where a size has no time.
-    among = does if does.any() else ~np.isnan(worst)
-    best = np.flatnonzero(among & (worst == worst.min(initial=np.inf, where=among)))
-    found = (
-        (mean(of_choice), choice, of_choice) for choice, of_choice in zip(best, losses[best].tolist(), strict=True)
-    )
-    _, least, lost = min(found, default=(0, -1, []))
-    return int(least), lost
+    does, worst = little.all(axis=1), 1 + losses.max(axis=2)  # NaN where a size has no time.
+    among = np.flatnonzero(does if does.any() else ~np.isnan(worst[0]))
+    if not len(among):
+        return -1, []
+    least = worst[:, among[worst[0, among].argmin()]]
+    near = among[(worst[0, among] <= max(1 + MOST, least[0])) & may_tie(worst[1, among], least[2])]
+    ties = [choice for choice in near if do_tie(Interval(*worst[:, choice]), Interval(*least))]
+    choice = min(ties, key=lambda choice: mean(losses[0, choice]))
+    return int(choice), losses[0, choice].tolist()
 
 
 def _ranges(losses: Numbers, little: Numbers, sizes: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
