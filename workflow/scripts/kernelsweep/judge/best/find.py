@@ -342,10 +342,10 @@ def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: l
         kernels = {kernel.name: kernel for kernel in data.settings.kernels if kernel.name in data.gridded}
         asked = [_asked(row, kernels.get(row["kernel"]), data) for row in rows.to_dict("records")]
         rows = rows.assign(asked=pandas.Series(asked, rows.index)).explode("asked", ignore_index=True)
-        rows["grid_size"] = rows["grid_size"].where(rows["asked"] != str(LARGEST_GRID), LARGEST_GRID)
-        # Where both launch the same blocks, as many as needed come before another number.
-        rows["asked"] = rows["asked"].where(rows["asked"] != str(LARGEST_GRID), " ")
-    names_of = ["asked" if axis == "grid_size" else axis for axis in parameters]
+        # Where both launch the same blocks, as many as needed (False) come before a number (True).
+        rows["is_number"] = rows["asked"] != str(LARGEST_GRID)
+        rows["grid_size"] = rows["grid_size"].where(rows["is_number"], LARGEST_GRID)
+    names_of = [name for axis in parameters for name in {"grid_size": ["is_number", "asked"]}.get(axis, [axis])]
     rows["choice"] = _numbers(rows[names_of].astype(str).assign(place=rows["place"]), ["place", *names_of])
     return rows.drop_duplicates(["kind", "size", "choice"], keep="last")
 
