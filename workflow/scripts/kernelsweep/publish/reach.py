@@ -102,20 +102,21 @@ def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
     """How many times as fast as the fastest library our fastest is, over the sizes; none without a library."""
     texts: list[str] = []
     for kind, one in {"": chart, **chart["further"]}.items():
-        if gains := one["gains"]:
-            least, most = (pick(gains, key=lambda size: gains[size]) for pick in (min, max))
-            ends = [times_text(gains[size]) + one.get("gain_marks", {}).get(size, "") for size in (least, most)]
-            library = one["library"] or "the fastest library"
-            texts.append(
-                f"{f'in {kind} ' * bool(kind)}{' to '.join(dict.fromkeys(ends))} "
-                + (
-                    f"times as fast as {library}"
-                    if not texts
-                    else f"times{f' ({library})' * (library not in texts[0])}"
-                )
-                + f" at {f'{len(gains)} sizes' if len(gains) > 1 else next(iter(gains))}"
-                + f", faster at {sum(gain > 1 for gain in gains.values())}" * (gains[least] < 1 < gains[most])
-            )
+        if not (gains := one["gains"]):
+            continue
+        least, most = (pick(gains, key=gains.__getitem__) for pick in (min, max))
+        ends = (times_text(gains[size]) + one.get("gain_marks", {}).get(size, "") for size in (least, most))
+        library = one["library"] or "the fastest library"
+        text = f"in {kind} " if kind else ""
+        text += f"{' to '.join(dict.fromkeys(ends))} times"
+        if not texts:
+            text += f" as fast as {library}"
+        elif library not in texts[0]:
+            text += f" ({library})"
+        text += f" at {len(gains)} sizes" if len(gains) > 1 else f" at {least}"
+        if gains[least] < 1 < gains[most]:
+            text += f", faster at {sum(gain > 1 for gain in gains.values())}"
+        texts.append(text)
     return [f"Our fastest is {'; '.join(texts)}"] if texts else []
 
 
