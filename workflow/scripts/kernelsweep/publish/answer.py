@@ -37,7 +37,7 @@ from kernelsweep.publish.summary import Failure, all_right, failed_text, run_fac
 from kernelsweep.study.settings import StudySettings
 
 VISITED_ONCE = "One visit per point can't show how processes differ: intervals are too narrow, and ties too few."
-_HEADS = ("study", "sizes", "use", "", "loses", "of peak")
+_HEADS = ("study", "sizes", "kernel to use", "", "loses", "of peak")
 _LOSES = "  loses: at most so much slower than our fastest, without libraries, limits and undefined behaviour. "
 _LOSES += f"Below {LITTLE:.0%} doesn't matter."
 _OF_PEAK = "  of peak: the memory's{}, at the largest of the sizes."

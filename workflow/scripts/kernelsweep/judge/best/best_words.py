@@ -266,7 +266,7 @@ def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
         ]
         for use in uses
     ]
-    return _table({"sizes": False, "use": False}, {"loses at most, on average": True, "as fast": False}, rows)
+    return _table({"sizes": False, "kernel to use": False}, {"loses at most, on average": True, "as fast": False}, rows)
 
 
 def _by_kernel(entries: Sequence[Best], study: StudySettings) -> str:

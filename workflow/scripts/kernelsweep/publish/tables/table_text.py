@@ -430,9 +430,9 @@ def best_table(data: StudyData) -> TableText | str:
         f"{libraries}." * bool(libraries),
         "Times and shares of the peak: at the largest of the sizes; in brackets: 95% interval of the last digits.",
     ]
-    heads = {"sizes": False, "use": False, "loses (%)": True, "time (µs)": True, "of peak (%)": True, "peak": False}
-    columns = zip(heads.items(), zip(*rows, strict=True), strict=True)
-    first, *others = (Column(head, cells, right) for (head, right), cells in columns)
+    heads = ("sizes", "kernel to use", "loses (%)", "time (µs)", "of peak (%)", "peak")
+    columns = zip(heads, zip(*rows, strict=True), strict=True)
+    first, *others = (Column(head, cells, head.endswith(")")) for head, cells in columns)
     return TableText(
         title=_paper_title(data, "what to use"),
         provenance=f"{data.device['name']}, {where}.",
