@@ -317,6 +317,9 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
     one = chart["zoom"]["ticks"][1]["place"]
     assert chart["zoom"]["beside"]["rival"] == pytest.approx([one] * 11) and min(chart["zoom"]["best"]) > one
     assert [winner["words"] for winner in chart["winners"]] == ["streaming_sum", "counted_sum"]
+    assert chart["alike"] == ["2²⁰+3 (1.23×)", "2²⁸+3 (1.01×)"] and [label["words"] for label in chart["labels"]][
+        -2:
+    ] == ["2³⁰", "2³²"]
     # Up to 2²⁶, no kernel passes the fastest of those that do a part of the work; read_only alone is slower than ours.
     (limit,) = (line for line in chart["beside"] if line["kind"] == "limit")
     assert limit["elsewhere"] == ["streaming_read_only"]

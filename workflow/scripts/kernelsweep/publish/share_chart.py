@@ -12,7 +12,7 @@ from kernelsweep.judge.best.best_words import gain_interval
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
 from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits, times_text
-from kernelsweep.publish.axis_places import places_of
+from kernelsweep.publish.axis_places import apart, places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.statistics import Interval, ratio
@@ -75,6 +75,7 @@ def share_chart(
     ends     names at the last size, of our kernels as many as have room, each with the `kind` of its line, its
              name cut to its room in `short`, its `share`, that or the ratio in `words`, and the places from 0 to 1 `at`
              which it is and of the text
+    alike    the sizes that no line has, as they nearly equal others, each with our fastest's ratio or share, in words
     winners  our fastest kernels, each with the places from 0 to 1 at which its sizes `start` and `end`
     and where the sizes stand, as _places() gives it
 
@@ -181,7 +182,7 @@ def share_chart(
             for kind, one in charts.items()
         },
         "beside": beside_ours,
-        **{"panels": [], "left_out": 0, "across": "", "runs": [], "apart": [], "zoom": {}},
+        **{"panels": [], "left_out": 0, "across": "", "runs": [], "alike": [], "zoom": {}},
     }
     of_kernels = {name: _shares(found, kinds) for name, found in own.items()}
     used = [row["kernel"] for row in uses]
@@ -194,8 +195,14 @@ def share_chart(
             chart["beside"].insert(0, {"kind": "choice", "words": choice, "shares": shares, "throttled": []})
         chart |= {**where, "kernels": of_kernels}
         chart["zoom"] = _zoom(chart, [*gains.values()]) if where else {}
-        winners = _winners(fastest, chart["places"]) if where else []
-        return {**chart, "winners": winners, "ends": _ends(fastest[-1], chart) if known else []}
+        run = where["runs"][0] if where else [*range(len(known))]
+        chart["alike"] = [
+            f"{size} ({f'{times_text(gains[size].value)}×' if chart['zoom'] else f'{share:.0%}'})"
+            for at, (size, share) in enumerate(zip(sizes, chart["curve"], strict=True))
+            if at not in run
+        ]
+        chart["winners"] = _winners([fastest[at] for at in run], [where["places"][at] for at in run]) if where else []
+        return {**chart, "ends": _ends(fastest[run[-1]], chart, run[-1]) if run else []}
     # The smallest and the largest size are among those that are drawn.
     most = min(len(known), MOST_ROWS)
     in_rows = {at * (len(known) - 1) // max(most - 1, 1) for at in range(most)}
@@ -372,69 +379,56 @@ def _winners(fastest: Sequence[Sequence[str]], places: Sequence[float]) -> list[
     return [{"words": name, "start": middles[run[0]], "end": middles[run[-1] + 1]} for name, run in runs]
 
 
-def _ends(names: Sequence[str], chart: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _ends(names: Sequence[str], chart: Mapping[str, Any], last: int) -> list[dict[str, Any]]:
     """The names at the last size: of the fastest, which come first, of the lines beside it, and others where they fit.
 
     names  the fastest of our kernels there, and those that tie with it
+    last   its number
     """
     zoom, own = chart["zoom"], chart["kernels"]
     drawn = zoom or {"best": chart["curve"], "kernels": own, "beside": {}}
-    lines = [("best", _names(names), chart["curve"][-1], drawn["best"][-1])]
+    lines = [("best", _names(names), chart["curve"][last], drawn["best"][last])]
     lines += [
-        (line["kind"], line["words"], line["shares"][-1], drawn["beside"].get(line["kind"], line["shares"])[-1])
+        (line["kind"], line["words"], line["shares"][last], drawn["beside"].get(line["kind"], line["shares"])[last])
         for line in chart["beside"]
     ]
-    lines += [("", name, shares[-1], drawn["kernels"][name][-1]) for name, shares in own.items() if name not in names]
+    lines += [
+        ("", name, shares[last], drawn["kernels"][name][last]) for name, shares in own.items() if name not in names
+    ]
     shown: list[dict[str, Any]] = []
     for kind, name, share, at in lines:
         if share is not None and (kind or all(abs(at - other["at"]) >= _APART for other in shown)):
             most = _LETTERS.get(kind, _LETTERS[""])
             short = name if len(name) <= most else f"{name[:most]}…"
-            gain = "1" if kind == "rival" else times_text(share / zoom["library"][-1]) if zoom else ""
+            gain = "1" if kind == "rival" else times_text(share / zoom["library"][last]) if zoom else ""
             words = f"{gain}×" if zoom else f"{share:.0%}"
-            shown.append(
-                {
-                    "kind": kind,
-                    "name": name,
-                    "short": short,
-                    "share": share,
-                    "words": words,
-                    "at": at,
-                    "place": min(at, 1.0),
-                }
-            )
+            shown.append({"kind": kind, "name": name, "short": short, "share": share, "words": words, "at": at})
     shown.sort(key=lambda end: float(end["at"]))
-    # Neighbours push each other apart, between the chart's ends.
-    for _ in range(100):
-        for lower, upper in pairwise(shown):
-            push = max(_APART - (upper["place"] - lower["place"]), 0) / 2
-            lower["place"], upper["place"] = max(lower["place"] - push, 0), min(upper["place"] + push, 1)
-    return shown
+    places = apart([min(end["at"], 1.0) for end in shown], [_APART] * len(shown), 0, 1)
+    return [{**end, "place": place} for end, place in zip(shown, places, strict=True)]
 
 
 def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Where sizes stand, as in figures; {} where they are on several axes, or have no order that a line could follow.
 
-    places       from 0 to 1
-    labels       of each: its `words`, its `place`, and whether it `is_near` to one that a line joins
-    across       the axis' title
-    runs, apart  the numbers of sizes that a line joins, and of those that none does
+    places  from 0 to 1
+    labels  of each that is drawn: its `words` and its `place`
+    across  the axis' title
+    runs    the numbers of sizes that a line joins; others are not drawn
     """
     axes = [axis for axis in size_axes(study) if len({point[axis] for point in points}) > 1]
     if len(axes) != 1:
         return {}
     values = [point[axes[0]] for point in points]
-    places, joined = places_of(values, any(axes[0] in group for group in study.tied))
-    if not any(joined):
+    places, on_line = places_of(values, any(axes[0] in group for group in study.tied))
+    if not any(on_line):
         return {}
+    texts = [axis_value(axes[0], value) for value in values]
     places = [(place - places[0]) / (places[-1] - places[0]) for place in places]
+    run = [number for number, is_drawn in enumerate(on_line) if is_drawn]
     return {
         "places": places,
-        "labels": [
-            {"words": axis_value(axes[0], value), "place": place, "is_near": not of_line}
-            for value, place, of_line in zip(values, places, joined, strict=True)
-        ],
+        "labels": [{"words": texts[number], "place": places[number]} for number in run],
         "across": title_of(axes[0], study.titles),
-        "runs": [[number for number, of_line in enumerate(joined) if of_line]],
-        "apart": [number for number, of_line in enumerate(joined) if not of_line],
+        "runs": [run],
     }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from statistics import fmean
 from typing import Any, Literal
 
 import pandas
@@ -17,7 +15,7 @@ from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from kernelsweep.publish.axis_places import LOGARITHMIC_FROM
+from kernelsweep.publish.axis_places import LOGARITHMIC_FROM, apart
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import fitting, size_in
 from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE
@@ -80,9 +78,8 @@ def scale_log(axes: Axes) -> None:
 def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], markers: Mapping[Any, str]) -> None:
     """Lines over tidy rows, drawn by seaborn: a mark with its interval per row, and gaps where a number is missing.
 
-    rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, whether the
-             line `joins` it to the row before, its `scale`: numbers on several, such as two peaks, are not joined; and
-             whether its mark `is_hollow`
+    rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, its `scale`:
+             numbers on several, such as two peaks, are not joined; and whether its mark `is_hollow`
     colours  of each line
     markers  of each line with a name; lines without one are broad, as they may be behind others
     """
@@ -96,9 +93,7 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], m
             continue
         look = {"x": "at", "y": "shown", "hue": "line", "palette": colours, "legend": False, "ax": axes}
         width, mark = (1.1, MARK_PT) if has_name else (BROAD_PT, 1.5)
-        joined = some[some["joins"]]
-        if not joined.empty:
-            seaborn.lineplot(joined, **look, units="unit", estimator=None, linewidth=width)
+        seaborn.lineplot(some, **look, units="unit", estimator=None, linewidth=width)
         kinds = {"style": "line", "markers": markers} if has_name else {}
         seaborn.scatterplot(some, **look, **kinds, s=mark**2, linewidth=0.3, zorder=2.5)
         hollow = some[some["is_hollow"]]
@@ -206,7 +201,9 @@ def name_ends(axes: Axes, ends: Sequence[End]) -> None:
     at: Any = {"transform": axes.transAxes, "clip_on": False}
     names_in = NAME_IN + style.text_in(*(end.text for end in ends)) + BRACKET_IN
     placed = [to_panel.transform((end.x, end.y)) for end in ends]
-    middles = _apart([y * height for _, y in placed], [sum(end.rooms_in) + GAP_IN for end in ends], height)
+    rooms = [sum(end.rooms_in) + GAP_IN for end in ends]
+    most = height + GAP_IN - (rooms[-1] / 2 if rooms else 0)
+    middles = apart([y * height for _, y in placed], rooms, GAP_IN, most)
     for end, (x, y), middle in zip(ends, placed, middles, strict=True):
         leader = ([x, 1 + 0.7 * NAME_IN / width], [y, middle / height])
         axes.plot(*leader, color=end.colour, linewidth=0.4, alpha=0.6, **at)
@@ -219,19 +216,3 @@ def name_ends(axes: Axes, ends: Sequence[End]) -> None:
         for (name, colour), room in zip(filter(itemgetter(0), end.names), end.rooms_in, strict=False):
             axes.text(1 + names_in / width, (top - room / 2) / height, name, color=colour, va="center", **at)
             top -= room
-
-
-def _apart(wanted: Sequence[float], rooms: Sequence[float], height: float) -> list[float]:
-    """The middles of texts in order, each with its room below a height, as near to those wanted as they can be.
-
-    Those that would overlap stand around their mean, as in isotonic regression.
-    """
-    steps = [*itertools.accumulate(((before + after) / 2 for before, after in itertools.pairwise(rooms)), initial=0.0)]
-    together: list[list[float]] = []
-    for place, step in zip(wanted, steps, strict=True):
-        together.append([place - step])
-        while together[1:] and fmean(together[-2]) > fmean(together[-1]):
-            together[-2:] = [together[-2] + together[-1]]
-    most = height + GAP_IN - steps[-1] - rooms[-1] / 2 if steps else 0.0
-    pooled = [min(max(fmean(places), GAP_IN), most) for places in together for _ in places]
-    return [place + step for place, step in zip(pooled, steps, strict=True)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas
-
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import limit_kernel, limit_text, list_texts
@@ -44,10 +42,14 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     alone = data.kernel_names[0] if len(data.kernel_names) == 1 else "the best"
     words = {line: value_text(data, by, line) if by else alone for line in order} | limits
     ticks = swept_axes.size_texts(data, x, rows)
-    places, joined = places_of([*ticks], is_tied)
-    if not any(joined):
+    places, on_line = places_of([*ticks], is_tied)
+    if not any(on_line):
         figure, caption = draw_rows(shown, rows[rows["shown"].notna()], width, ticks, words)
         return shown.drawing(figure, caption, rows)
+    at = {value: place for value, place, is_drawn in zip(ticks, places, on_line, strict=True) if is_drawn}
+    alike = [text for value, text in ticks.items() if value not in at]
+    caption += f" Left out, each beside a nearly equal value: {list_texts(alike, len(alike))}." if alike else ""
+    rows = rows[rows[x].isin(at)]
     panel_names, left_out = shown.panels(rows, is_narrow(width))
     # In a view, the reader chose the lines.
     asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
@@ -56,11 +58,9 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     grey, of_lines = [line for line in order if line not in named], line_colours(data, by, named)
     if grey:
         caption += f" In grey, mostly behind others: {list_texts([words[line] for line in grey], len(grey))}."
-    near = [text for text, is_joined in zip(ticks.values(), joined, strict=True) if not is_joined]
-    caption += f" Set apart to be seen, at {list_texts(near)}: marks that no line joins." if near else ""
     colours = dict.fromkeys(grey, palette.LEADER_GREY) | {line: of_lines[line] for line in named}
-    of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
-    drawn = {name: (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x) for name in panel_names}
+    rows = rows.assign(at=rows[x].map(at))
+    drawn = {name: rows[rows[panel] == name] if panel else rows for name in panel_names}
     # Grey lines have names, too, if all have room.
     some = order if len(order) * (style.LINE_IN + series.GAP_IN) < PANEL_IN - BOTTOM_IN else named
     across = columns(len(panel_names), width, LEAST_IN)
@@ -76,7 +76,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     for name, axes in zip(panel_names, panels_drawn, strict=True):
         series.scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
         series.draw_lines(axes, drawn[name], colours, markers)
-        series.label_x(axes, places, [*ticks.values()])
+        series.label_x(axes, [*at.values()], [ticks[value] for value in at])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
         series.name_ends(axes, ends[name])
     if keys:

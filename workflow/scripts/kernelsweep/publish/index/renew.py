@@ -246,7 +246,6 @@ def _study_row(
         "device": outcome.device,
         "clean": [] if found else outcome.clean,
         "curve": "".join(joined),
-        "dots": "".join(f"{points[number]}h0" for number in answer["apart"]) if points else "",
     }
 
 

@@ -13,9 +13,8 @@
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 56 };
   // As in the figures: the room above the largest value, and that around ratios; an axis is logarithmic where its ends
-  // are further apart than this factor, one of ratios from the next on; and values that are nearer to each other than this part of their mean distance
-  // are too near.
-  const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, RATIOS_FROM = 3, LEAST_APART = 0.25;
+  // are further apart than this factor, one of ratios from the next on.
+  const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, RATIOS_FROM = 3;
   const LABEL_HEIGHT = 14, NAME_HEIGHT = 12, PER_LETTER = 6.7;
   // A narrower chart has no names at its lines.
   const NARROW = 520;
@@ -220,28 +219,18 @@
     return [...found.values()];
   }
 
-  // Where an axis' numbers stand, logarithmic or linear, and whether a line joins each to those before: not one that is
-  // too near. null for categories, which no line joins: words, sizes that vary together, and numbers many of which are
-  // too near.
-  function scaled(axis, places) {
-    const numbers = places.map((place) => axis.numbers[place]);
-    if (view.view === POINTS || numbers.includes(null) || places.length < 2 || study.tied.some((group) => group.includes(axis.name))) return null;
-    const [low, high] = d3.extent(numbers), at = numbers.map(low > 0 && high / low > LOGARITHMIC_FROM ? Math.log : Number);
-    const apart = LEAST_APART * (at.at(-1) - at[0]) / (at.length - 1), joined = at.map((place, number) => !number || place - at[number - 1] >= apart);
-    if (3 * joined.filter(Boolean).length < 2 * joined.length) return null;
-    for (let number = 1; number < at.length; number++) at[number] = Math.max(at[number], at[number - 1] + apart);
-    return { at, joined };
-  }
+  // Where an axis' numbers stand; null for categories, which no line joins.
+  const scaled = (axis, places) => (view.view !== POINTS && places.length > 1 && axis.on_line?.includes(true) ? places.map((place) => axis.places[place]) : null);
 
   // A scale of an axis' values: to scale for numbers, evenly spaced for categories.
   function scaleOf(axis, places, range) {
     const numbers = scaled(axis, places);
     if (!numbers) return d3.scalePoint().domain(places).range(range).padding(view.view === LINES && isNarrow() ? 0.25 : 0.5);
-    const wide = d3.scaleLinear().domain([numbers.at[0], numbers.at.at(-1)]).range(range);
-    return (place) => wide(numbers.at[places.indexOf(place)]);
+    const wide = d3.scaleLinear().domain([numbers[0], numbers.at(-1)]).range(range);
+    return (place) => wide(axis.places[place]);
   }
 
-  // As many of an axis' labels as fit; below these, the ones that no line joins, such as 2²⁰+3.
+  // As many of an axis' labels as fit; of panels, others below these.
   function fitting(axis, places, scale, room) {
     let last = -Infinity;
     return places.filter((place) => {
@@ -255,9 +244,8 @@
 
   function labels(area, axis, places, scale, isUp, height = HEIGHT - MARGIN.bottom) {
     const room = isUp ? () => 16 : roomAcross;
-    const shown = fitting(axis, places, scale, room), joined = (!isUp && scaled(axis, places)?.joined) || [];
-    const isLower = (number) => joined[number] === false || (!isUp && view.view === POINTS);
-    const lower = fitting(axis, places.filter((place, number) => isLower(number) && !shown.includes(place)), scale, room);
+    const shown = fitting(axis, places, scale, room);
+    const lower = fitting(axis, places.filter((place) => !isUp && view.view === POINTS && !shown.includes(place)), scale, room);
     area.svg.append("g").selectAll("text").data([...lower, ...shown]).enter().append("text").text((place) => axis.labels[place])
       .attr("text-anchor", isUp ? "end" : "middle")
       .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + (lower.includes(place) ? 32 : 18)));
@@ -325,11 +313,13 @@
     const ofBest = view.view !== MAP && view.show === BEST_SHARE && ofTicked ? ` The fastest${ofTicked}.` : "";
     const lines = view.view === POINTS ? " Grey: the fastest of all panels." : chart.querySelector(".partial") ? " Dashed: does a part of the work." : "";
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
-    const unbased = [...placesOf(points)].filter((place) => !based.has(place)).sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]);
-    const lacking = view.show === GAIN && unbased.length && !chart.querySelector(".absent text") ? ` Not drawn, without a point of ${baselineName()}: ${unbased.join(", ")}.` : "";
+    const texts = (places) => [...places].sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]).join(", "), alike = marked.alike ?? [];
+    const unbased = [...placesOf(points)].filter((place) => !based.has(place) && !alike.includes(place));
+    const leftOut = alike.length ? ` Only in other views, as they nearly equal others: ${texts(alike)}.` : "";
+    const lacking = view.show === GAIN && unbased.length && !chart.querySelector(".absent text") ? ` Not drawn, without a point of ${baselineName()}: ${texts(unbased)}.` : "";
     const throttled = marked.some(isThrottled) ? ` ${view.view === MAP ? "*" : "Hollow"}: throttled, too few samples at the full clock.` : "";
     count.textContent = points.length
-      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofBest}${lines}${empty}${throttled}${undrawn}${lacking}`
+      ? `${study.title} – ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}${ofBest}${lines}${empty}${throttled}${undrawn}${lacking}${leftOut}`
       : `${study.title} – no timed point is left by these choices.`;
     drawn = marked;
     // In a narrow chart, marks have no room for names.
@@ -408,42 +398,45 @@
     return [known, distinct(known.map((point) => study.kernel[point])), view.view === POINTS || scaled(axisNamed(view.over), all) ? there : all];
   }
 
-  function drawLines(points, label) {
-    const axis = axisNamed(view.over), [values, endsOf] = shownValues(), [known, kernels, places] = valued(points, values);
+  function drawLines(all, label) {
+    // Of values that nearly equal each other, lines have one.
+    const axis = axisNamed(view.over), there = new Set(all.map((point) => placeOf(view.over, point)));
+    const alike = [...there].filter((place) => scaled(axis, [...there]) && !axis.on_line[place] && [...there].some((other) => axis.on_line[other] && axis.places[other] === axis.places[place]));
+    const points = all.filter((point) => !alike.includes(placeOf(view.over, point)));
+    const [values, endsOf] = shownValues(), [known, kernels, places] = valued(points, values);
     const shown = best(known, (point) => [study.kernel[point], placeOf(view.over, point)]);
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
     const names = endNames(shown, places.at(-1), values);
     if (!isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...[...names.values()].map((name) => name.length)));
     // Marks that no line joins stand beside each other.
-    const joined = scaled(axis, places)?.joined ?? [], apart = joined.some(Boolean) ? 0 : Math.min(OF_ROOM * (area.right - area.left) / places.length / kernels.length, MARK);
+    const isLine = scaled(axis, places), apart = isLine ? 0 : Math.min(OF_ROOM * (area.right - area.left) / places.length / kernels.length, MARK);
     const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
     const y = drawUp(svg, [area.left, area.right], d3.extent(shown.flatMap(endsOf)), [HEIGHT - MARGIN.bottom, MARGIN.top]);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
     labels(area, axis, places, x, false);
-    const there = new Set(shown.map((point) => placeOf(view.over, point)));
-    svg.append("g").attr("class", "title absent").selectAll("text").data(places.filter((place) => !there.has(place))).enter().append("text")
+    const valuedAt = new Set(shown.map((point) => placeOf(view.over, point)));
+    svg.append("g").attr("class", "title absent").selectAll("text").data(places.filter((place) => !valuedAt.has(place))).enter().append("text")
       .attr("x", x).attr("y", HEIGHT / 2).attr("text-anchor", "middle").text(`no ${view.show === GAIN ? baselineName() : "value"}`);
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + apart * (kernels.indexOf(study.kernel[point]) - (kernels.length - 1) / 2), y: y(values[point]), column: placeOf(view.over, point) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
       ofKernel.sort((a, b) => a.x - b.x);
-      const onLine = ofKernel.filter((mark) => joined[places.indexOf(placeOf(view.over, mark.point))]);
       // No line joins shares of two peaks.
       const runs = [];
-      for (const mark of onLine) {
+      for (const mark of isLine ? ofKernel : []) {
         const peak = view.show === SHARE && study.peak[mark.point];
         if (runs.at(-1)?.peak !== peak) runs.push(Object.assign([], { peak }));
         runs.at(-1).push(mark);
       }
-      if (onLine.length) group.append("path").attr("class", "line").classed("partial", study.limits.includes(study.kernels[kernel])).attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
+      if (isLine) group.append("path").attr("class", "line").classed("partial", study.limits.includes(study.kernels[kernel])).attr("d", runs.map(d3.line().x((mark) => mark.x).y((mark) => mark.y)).join(""));
       group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").classed("hollow", isThrottled)
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
     endLabels(area, marks, names, places.at(-1));
     listen(svg, marks, () => NEAR);
-    return Object.assign(marks, { names });
+    return Object.assign(marks, { names, alike });
   }
 
   // Every point: a panel for each kernel, all with one scale, as many beside each other as have room.

@@ -8,6 +8,7 @@ from typing import Any
 
 from kernelsweep.judge.best.find import do_tie
 from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, nearest_limits, size_words
+from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
 from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.publish.swept_axes import title_of
@@ -91,7 +92,8 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     first          the baseline at first: the first of our kernels that has a point at each size of any
     is_close       whether their rates are so near to each other that lines show ratios at first
     axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
-                   usual one (-1: the best is taken), and whether the axis says how a kernel is built or launched
+                   usual one (-1: the best is taken), whether the axis says how a kernel is built or launched, and what
+                   places_of() says of the values
     tied           groups of these axes that vary together
     at             by axis, each point's index among the values; -1: the point has no value there
     kernel, flags  by point: indices into `kernels` and `remarks`
@@ -129,6 +131,11 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
             )
             at[axis] = [places[text] for text in texts]
     _name_sizes(axes, study["tied"], points)
+    for axis in axes:
+        numbers = [
+            value if number is None else number for value, number in zip(axis["values"], axis["numbers"], strict=True)
+        ]
+        axis["places"], axis["on_line"] = places_of(numbers, any(axis["name"] in group for group in study["tied"]))
     sizes = [at[axis["name"]] for axis in axes if not axis["of_kernel"]]
     columns = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
