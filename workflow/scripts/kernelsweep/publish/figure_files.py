@@ -30,8 +30,9 @@ QUANTITIES = {
     "time_us": "time (µs)",
     BEST_SHARE: "% of the fastest",
 }
-# A further one of the explorer's views: a baseline's time over a kernel's.
-GAIN = "gain"
+# A further one of the explorer's views: a baseline's time over a kernel's. Of several libraries, the fastest at each
+# place is the baseline.
+GAIN, FASTEST_LIBRARY = "gain", "the fastest library"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _LETTERS = {"best": 28, "": 35}
 
 # Shares with a wider 95% interval are told with it.
 _WIDE = 0.02
-# Where no share is further from the fastest library's, lines are ratios to that: as shares, they would be one.
+# Where no share is further from the baseline's, lines are ratios to that: as shares, they would be one.
 _CLOSE = 0.15
 # The distances of an axis' ticks, of which at most so many are there.
 _STEPS, _MOST_TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20), 6
@@ -333,7 +333,7 @@ def _names(fastest: Sequence[str]) -> str:
 
 
 def _zoom(chart: Mapping[str, Any], gains: Sequence[Interval]) -> dict[str, Any]:
-    """Ratios to the fastest library, as places from 0 to 1 on an axis with `ticks`; {} unless all shares are _CLOSE.
+    """Ratios to the fastest library, as places from 0 to 1 on an axis with `ticks`; {} unless they are_close().
 
     best, kernels, beside  of our fastest and of our kernels, and of what is beside it by kind, at each size
     whiskers               the 95% intervals of our fastest
@@ -342,9 +342,9 @@ def _zoom(chart: Mapping[str, Any], gains: Sequence[Interval]) -> dict[str, Any]
     """
     beside = {line["kind"]: line["shares"] for line in chart["beside"]}
     library, lines = beside.get("rival", [None]), [chart["curve"], *chart["kernels"].values(), *beside.values()]
-    pairs = [(share, of) for shares in lines for share, of in zip(shares, library, strict=False) if share is not None]
-    if None in library or any(abs(share - of) > _CLOSE for share, of in pairs):
+    if not are_close(lines, library):
         return {}
+    pairs = [(share, of) for shares in lines for share, of in zip(shares, library, strict=True) if share is not None]
     values = [*(end for gain in gains for end in (gain.low, gain.high)), *(share / of for share, of in pairs)]
     step = next((step for step in _STEPS if max(values) - min(values) <= _MOST_TICKS * step), _STEPS[-1])
     ticks = [step * number for number in range(floor(min(values) / step), floor(max(values) / step) + 1)]
@@ -364,6 +364,12 @@ def _zoom(chart: Mapping[str, Any], gains: Sequence[Interval]) -> dict[str, Any]
         ],
         "library": library,
     }
+
+
+def are_close(lines: Iterable[Shares], baseline: Shares) -> bool:
+    """Whether lines of shares are drawn as ratios to a baseline: all are near it, and it has a share at each size."""
+    pairs = [pair for shares in lines for pair in zip(shares, baseline, strict=False)]
+    return None not in baseline and all(share is None or abs(share - of) <= _CLOSE for share, of in pairs if of)
 
 
 def _winners(fastest: Sequence[Sequence[str]], places: Sequence[float]) -> list[dict[str, Any]]:

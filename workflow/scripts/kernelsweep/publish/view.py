@@ -14,7 +14,7 @@ from kernelsweep.judge.data.study_data import StudyData, kernel_axes
 from kernelsweep.judge.data.words import UNDEFINED_MARK, list_texts, point_text
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing.layout import Drawing
-from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE, SHOW
+from kernelsweep.publish.figure_files import BEST_SHARE, FASTEST_LIBRARY, GAIN, PEAK_SHARE, SHOW
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.swept_axes import KERNEL, rate_of, with_tied
 from kernelsweep.publish.view_address import AT, BEST, VIEWS, read_view
@@ -80,7 +80,7 @@ def check_view(view: Mapping[str, str], data: StudyData, rows: pandas.DataFrame)
     for name in view["kernels"].split(","):
         check_known(name, kernels, "view: kernels has")
     if view["show"] == GAIN:
-        check_known(view.get("baseline", ""), kernels, "view: baseline is")
+        check_known(view.get("baseline", ""), [*kernels, FASTEST_LIBRARY], "view: baseline is")
     for key, value in view.items():
         if key.startswith(AT):
             check_known(key, [AT + axis for axis in values], "view: it has")
@@ -109,7 +109,8 @@ def viewed(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> 
     axes = {"x": view["over"], SHOW: show, "label": ""}
     axes |= {"y": view["across"], "panel": ""} if VIEWS[view["view"]] == "heatmap" else {"by": KERNEL}
     if view["show"] == GAIN:
-        bases = timed(rows[rows[KERNEL] == view["baseline"]], data.device)
+        names = data.measured_libraries if view["baseline"] == FASTEST_LIBRARY else [view["baseline"]]
+        bases = timed(rows[rows[KERNEL].isin(names)], data.device)
         # A library has no value on an axis of kernels: it is the baseline at each.
         known = [axis for axis in shown_axes if axis != KERNEL and bases[axis].notna().any()]
         rows = swept_axes.with_ratios(rows, bases, known, GAIN)

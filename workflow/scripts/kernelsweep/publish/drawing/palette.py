@@ -7,11 +7,11 @@ text (https://www.w3.org/TR/WCAG22/#contrast-minimum). Imports no matplotlib, si
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, cycle
 
 # Text and frames; notes and limits; leaders and connectors; grids. White is the paper.
 INK, GREY, LEADER_GREY, GRID_GREY, WHITE = "#262626", "#6B6B6B", "#D0D0D0", "#E4E4E4", "#FFFFFF"
-DARK_INK = "#E3E6EA"
+_DARK_NEUTRAL = {INK: "#E3E6EA", GREY: "#A2A9B0"}
 
 
 def _between(ends: Sequence[str], place: float) -> str:
@@ -22,8 +22,8 @@ def _between(ends: Sequence[str], place: float) -> str:
     return f"#{bytes(mixed).hex().upper()}"
 
 
-# Of kernels, in their order, before INK; and by each, its colour on a dark page. SVG files don't name black, so it is
-# none of them.
+# Of kernels, in their order, before INK and GREY; by each, its colour on a dark page. SVG files don't name black, so it
+# is none of them.
 _DARK = {
     "#0072B2": "#4AA3DF",
     "#C24E00": "#F0792F",
@@ -66,7 +66,7 @@ def kernel_colours(
     others  that were measured as well, which come behind all
     """
     ordered = dict.fromkeys([*sorted(names, key=lambda name: name in last), *sorted(last), *others])
-    return {**dict(zip(ordered, chain(LINE_COLOURS, repeat(INK)), strict=False)), **chosen}
+    return {**dict(zip(ordered, chain(LINE_COLOURS, cycle(_DARK_NEUTRAL)), strict=False)), **chosen}
 
 
 def map_colours() -> list[tuple[str, str]]:
@@ -91,7 +91,7 @@ def map_shades() -> list[str]:
 
 def on_page(colour: str) -> str:
     """A line's colour in CSS, on paper and on a dark page."""
-    return _css(colour, DARK_INK if colour == INK else _DARK.get(colour, colour))
+    return _css(colour, (_DARK | _DARK_NEUTRAL).get(colour, colour))
 
 
 def _css(paper: str, dark: str) -> str:

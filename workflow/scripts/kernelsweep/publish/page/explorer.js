@@ -114,9 +114,11 @@
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const view = one(wanted.view, Object.keys(VIEWS)), isRatio = study.baseline || (study.is_close && view === LINES);
     const show = one(wanted.show ?? (isRatio && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
-    const baseline = one(wanted.baseline ?? study.baseline ?? study.first, study.kernels);
+    const baseline = one(wanted.baseline ?? study.baseline ?? study.first, baselines().map(([name]) => name));
     return { study: name, view, show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
   }
+
+  const baselines = () => [...(study.libraries.length ? [[study.first, study.first]] : []), ...study.kernels.map((kernel, place) => [kernel, study.names[place]])];
 
   function show(wanted, address = true) {
     view = complete(wanted);
@@ -167,7 +169,7 @@
       ...(Object.keys(studies).length > 1 ? [choice("study", "study", Object.keys(studies).map((name) => [name, name]))] : []),
       choice("view", "view", Object.entries(VIEWS)),
       choice("show", "show", [...Object.entries(study.quantities), [BEST_SHARE, titleOf(BEST_SHARE)], [GAIN, "times as fast as ..."]]),
-      ...(view.show === GAIN ? [choice("baseline", "baseline", study.kernels.map((kernel, place) => [kernel, study.names[place]]))] : []),
+      ...(view.show === GAIN ? [choice("baseline", "baseline", baselines())] : []),
       choice("over", "over", view.view === MAP ? [[KERNEL, KERNEL], ...axes] : axes.length ? axes : [[KERNEL, KERNEL]]),
       ...(view.view === MAP ? [choice("and", "across", [[KERNEL, KERNEL], ...axes].filter(([name]) => name !== view.over))] : []),
       ...filters,
@@ -264,7 +266,7 @@
         : (point) => [high, low].map((ends) => values[point] * times[point] / ends[point])];
     }
     const isGain = view.show === GAIN, percent = isGain ? 1 : 100;
-    const candidates = isGain ? chosenPoints(view.baseline, []) : chosenPoints();
+    const candidates = isGain ? chosenPoints(study.kernels.includes(view.baseline) ? view.baseline : study.libraries.join(), []) : chosenPoints();
     // A library has no value on an axis of kernels: it is the baseline at each.
     const axes = isGain ? drawnAxes().filter((name) => name !== KERNEL && candidates.some((point) => placeOf(name, point) >= 0)) : problemAxes();
     const keyOf = (point) => axes.map((name) => placeOf(name, point));
@@ -276,7 +278,7 @@
     };
     return [times.map((time, point) => (baseOf(point) === undefined ? null : percent * times[baseOf(point)] / time)), ends];
   }
-  const baselineName = () => study.names[study.kernels.indexOf(view.baseline)];
+  const baselineName = () => study.names[study.kernels.indexOf(view.baseline)] ?? view.baseline;
   const titleOf = (name) => ({ [GAIN]: `times as fast as ${baselineName()}`, [BEST_SHARE]: "% of the fastest" }[name] ?? study.quantities[name]);
 
   // The lower and upper limit of what a chart shows. Ratios are read against 1, all else against 0.

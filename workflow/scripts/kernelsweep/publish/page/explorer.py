@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,9 +9,17 @@ from kernelsweep.judge.best.find import do_tie
 from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, nearest_limits, size_words
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing.palette import kernel_colours, on_page
-from kernelsweep.publish.figure_files import FAR_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
+from kernelsweep.publish.figure_files import (
+    FAR_SHARE,
+    FASTEST_LIBRARY,
+    LARGE_GFLOPS,
+    LARGE_RATE,
+    PEAK_SHARE,
+    QUANTITIES,
+)
+from kernelsweep.publish.share_chart import are_close
 from kernelsweep.publish.swept_axes import title_of
-from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
+from kernelsweep.results import ALL_POINT_COLUMNS, LIMIT_PREFIX, with_parameters
 from kernelsweep.statistics import Interval
 
 Row = Mapping[str, str]
@@ -23,9 +30,6 @@ MOST_POINTS = 200_000
 # The quantities that are shown, in this order: their columns in measurements.csv, and their labels.
 _QUANTITIES = {"peak_fraction": QUANTITIES[PEAK_SHARE]}
 _QUANTITIES |= {column: QUANTITIES[column] for column in ("bandwidth_gbs", "gflops", "time_us")}
-
-# Kernels whose rates are nearer than this part of the largest rate, at most sizes, are told apart by ratios alone.
-_CLOSE = 0.1
 
 # At most so many kernels that the answer doesn't name are shown at first.
 _MOST_KERNELS = 8
@@ -89,8 +93,10 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     limits         those that do a part of the work, and the driver's copy and fill
     colours        those of kernels in CSS, as in the figures
     usual          kernels that are shown at first
-    first          the baseline at first: the first of our kernels that has a point at each size of any
-    is_close       whether their rates are so near to each other that lines show ratios at first
+    libraries      those that were measured, if several
+    first          the baseline at first, as in the answer's chart: the library, or the fastest of several at each
+                   place; without any, the first of our kernels that has a point at each size of any
+    is_close       whether lines show ratios at first, as in that chart
     axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
                    usual one (-1: the best is taken), whether the axis says how a kernel is built or launched, and what
                    places_of() says of the values
@@ -153,6 +159,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     for number, point in enumerate(points):
         by_kernel.setdefault(point["kernel"], set()).add(tuple(places[number] for places in sizes))
     most = max(map(len, by_kernel.values()))
+    libraries = [name for name in names if name not in study["names"] and not name.startswith(LIMIT_PREFIX)]
+    ours = [name for name in usual if name in study["names"] and name not in last and len(by_kernel[name]) == most]
+    baselines = libraries or [*ours, *names][:1]
     return {
         "title": study["title"],
         "kernels": names,
@@ -161,11 +170,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "limits": [*map(limit_kernel, study["limits"])],
         "colours": [*map(on_page, map(colours.__getitem__, names))],
         "usual": usual,
-        "first": next(
-            (name for name in usual if name in study["names"] and name not in last and len(by_kernel[name]) == most),
-            names[0],
-        ),
-        "is_close": columns[0] != "time_us" and _are_close(columns[0], usual, points, [*zip(*sizes, strict=True)]),
+        "libraries": libraries if libraries[1:] else [],
+        "first": FASTEST_LIBRARY if libraries[1:] else baselines[0],
+        "is_close": columns[0] != "time_us" and _are_close(study, usual, baselines, points),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
@@ -209,16 +216,18 @@ def _usual(study: Mapping[str, Any], defined: Sequence[str], points: Sequence[Ro
     return [name for name in defined if name in named | (others if is_all else ties)]
 
 
-def _are_close(column: str, kernels: Sequence[str], points: Sequence[Row], sizes: Sequence[Any]) -> bool:
-    """Whether kernels' best rates are within _CLOSE of each other at most sizes, of which each point has one."""
+def _are_close(
+    study: Mapping[str, Any], kernels: Sequence[str], baselines: Sequence[str], points: Sequence[Row]
+) -> bool:
+    """Whether shares are_close() to the fastest baseline's, at the reference's values on axes that are no sizes."""
+    kind = {axis: str(value) for axis, value in study["reference"].items() if study["kinds"].get(axis) == "condition"}
     best: dict[Any, dict[str, float]] = {}
-    for point, size in zip(points, sizes, strict=False):
-        if point["kernel"] in kernels and point.get(column):
-            rates = best.setdefault(size, {})
-            rates[point["kernel"]] = max(rates.get(point["kernel"], 0), float(point[column]))
-    apart = [max(rates.values()) - min(rates.values()) for rates in best.values() if len(rates) > 1]
-    most = max((rate for rates in best.values() for rate in rates.values()), default=0)
-    return bool(apart) and statistics.median(apart) < _CLOSE * most
+    for point in points:
+        if kind.items() <= point.items() and point.get("peak_fraction"):
+            shares = best.setdefault(tuple(point.get(axis) for axis, of in study["kinds"].items() if of == "size"), {})
+            shares[point["kernel"]] = max(shares.get(point["kernel"], 0), float(point["peak_fraction"]))
+    baseline = [max((shares[name] for name in baselines if name in shares), default=None) for shares in best.values()]
+    return are_close([[shares.get(name) for shares in best.values()] for name in kernels], baseline)
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
