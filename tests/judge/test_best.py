@@ -18,7 +18,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, row_counts, sweep
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text, configuration_text, libraries_text, use_rows
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
-from kernelsweep.judge.claims.claim import NEEDS_COUNTS
+from kernelsweep.judge.claims.claim import HOLDS, NEEDS_COUNTS
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.reference import at_place
 from kernelsweep.judge.data.row_counts import RowCounts
@@ -164,10 +164,13 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         (visited,) = answers({"unrolling": UNROLLING}, [large], row_counts([row | {"visit_spread": spread}]), {})
         assert ("ties too few. Set" in " ".join(answer_text([visited], "", {}).split())) == (not spread)
     # Pins: a kernel whose check had failed when it was recorded had no row, and claims on counters were left out.
-    lacking = {"flagged": {"unrolling": ["mark"]}, "claims": [("unrolling", NEEDS_COUNTS, False)] * 2}
+    claims = [{"study": "unrolling", "size": "", "fails_at": "", "verdict": NEEDS_COUNTS}] * 2
+    claims.append(claims[0] | {"verdict": HOLDS, "size": "2²⁴", "fails_at": "2¹⁶"})
+    lacking = {"flagged": {"unrolling": ["mark"]}, "claims": claims}
     (flagged,) = answers({"unrolling": UNROLLING}, [], RowCounts(), {}, **lacking)
     text = " ".join(answer_text([flagged], "", {}).split())
-    assert "no time of unrolling/mark counts: a check had found a mistake" in text and "claims: 2 need counters" in text
+    assert "no time of unrolling/mark counts: a check had found a mistake" in text
+    assert "claims: 1 holds at 2²⁴ (1 of these fails at another size), 2 need counters" in text
     # Pins: a stack in place of the answer where a range is one size, which the library of tables took for a number.
     of_one_size = replace(answer, uses=[{**row, "sizes": "1,000"} for row in answer.uses])
     assert "1,000" in answer_text([of_one_size], "", proofs)

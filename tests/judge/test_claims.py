@@ -31,7 +31,7 @@ from kernelsweep.judge.claims.claim import (
     verdict_kind,
 )
 from kernelsweep.judge.claims.judge import Judged, judge
-from kernelsweep.judge.claims.report import claim_row, claims_text
+from kernelsweep.judge.claims.report import claim_row, claims_text, held_text
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
@@ -118,15 +118,26 @@ def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_d
     # At 2¹⁶ both take little more than the launch: 1.3% between them is less than the claim's 5%.
     gain = CLAIM.changed(relation="at_least", value=1.05)
     one = judge_one(gain, evidence())
-    turned = {size for cache, size, verdict in one.elsewhere if cache == "cold" and verdict == "does not hold"}
-    assert one.verdict == "holds" and "2¹⁶" in turned and "2²⁸" not in turned
-    assert "✗ at 2¹⁶" in claim_row(one)["elsewhere"]
+    row = claim_row(one)
+    assert (row["verdict"], row["size"], row["fails_at"], row["sizes_held"]) == ("holds", "2²⁴", "2¹⁶ to 2²⁰", "5 of 8")
+    assert row["elsewhere"] == "not at 2¹⁶ to 2²⁰; hot: not at 2¹⁶ to 2²⁰, not decidable at 2²²"
+    few, many = (judge_one(gain.changed(id="few", at={"array_size": size}), evidence()) for size in (2**16, 2**28))
+    assert (few.verdict, many.verdict) == ("does not hold", "holds")
+    text = page_of([one, few, many], {"unrolling": "Unrolling"}, H200)
+    for verdict in ("✓ holds at 2²⁴; not at 2¹⁶ to 2²⁰", "✗ does not hold at 2¹⁶; holds at 2²² to 2³⁰"):
+        assert f"| {verdict} |" in text
+    # Pins: "2 of 2 claims hold" beside sizes at which they don't.
+    assert held_text([row]) == "1 of 1 claims hold at 2²⁴ (1 of these fails at another size)"
+    rows = [*map(claim_row, (one, few, many))]
+    assert held_text(rows) == "2 of 3 claims hold at their sizes (2 of these fail at another size)"
     every = claim_row(judge_one(gain.changed(at={"array_size": "every"}), evidence()))
     assert every["verdict"] == "holds at 2²² to 2³⁰, not at 2¹⁶ to 2²⁰"
     assert every["message"] == "at 2²⁴" and verdict_kind(every["verdict"]) == "holds at some sizes"
-    assert every["elsewhere"].startswith("hot: ✗ at 2¹⁶")
-    little = gain.changed(value=0.9, at={"array_size": "every"})
-    assert claim_row(judge_one(little, evidence()))["verdict"] == "holds", "all sizes agree"
+    assert every["elsewhere"] == "hot: holds at 2²⁴ to 2³⁰, not at 2¹⁶ to 2²⁰, not decidable at 2²²"
+    little = judge_one(gain.changed(value=0.9, at={"array_size": "every"}), evidence())
+    assert claim_row(little)["verdict"] == "holds", "all sizes agree"
+    assert "| ✓ holds at each of 8 sizes |" in page_of([little], {"unrolling": "Unrolling"}, H200)
+    assert held_text([claim_row(little)]) == "1 of 1 claims hold at every size"
 
 
 def test_what_does_not_hold_names_its_cause_and_only_there() -> None:
@@ -234,10 +245,9 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     draw_files(file := tmp_path / "claims.csv", recorded("unrolling").device, drawn := tmp_path / "drawn")
     (figure,) = claims_figures(drawn, file, tmp_path)
     numbers = [row for row in rows if row["relation"] == "about" and row["measured"] and row["published"] != "0"]
-    hold, all_hold = (sum(row["verdict"] == "holds" for row in some) for some in (numbers, rows))
-    assert figure.message == (
-        f"{all_hold} of {len(rows)} claims hold here; of the {len(numbers)} that give a number, and no bound, {hold}."
-    )
+    hold = sum(row["verdict"] == "holds" for row in numbers)
+    told = f"{held_text(rows)}; of the {len(numbers)} that give a number, and no bound, {hold}."
+    assert figure.message == told and "155 claims hold at their sizes (4 of these fail at another size)" in told
     picture = draw(rows, recorded("unrolling").device)
     (axes,) = picture.figure.axes
     (marks,) = (marks for marks in axes.collections if not isinstance(marks, LineCollection))
@@ -257,7 +267,8 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     assert len(linked) == len(picture.rows) and all(f'<a id="{claim}"></a>' in page for claim in linked)
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
     for picture in (figure.drawing, figure.narrow):
-        assert f">unrolling-loops: {sum(row['verdict'] == 'holds' for row in loops)} of {len(loops)} hold<" in picture
+        held = sum(row["verdict"] == "holds" for row in loops)
+        assert f">unrolling-loops at 2²⁴: {held} of {len(loops)} hold<" in picture
         assert ">staged: held at 4 of 5 sizes<" in picture
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, [row for row in rows if row not in numbers])
     draw_files(file, {}, empty := tmp_path / "empty")
@@ -320,7 +331,7 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
     assert [one.verdict for one in judged] == ["holds", "does not hold"], "1.068 in the synthetic sweep"
     text = page_of(judged, {"unrolling": "Unrolling"}, H200)
     (row,) = [line for line in text.splitlines() if "faster still" in line]
-    assert row.startswith(r"| ✗ does not hold | cause not known | By 16 \| it is faster still. | at least 3 | 1.0")
+    assert row.startswith(r"| ✗ does not hold at 2²⁸ | cause not known | By 16 \| it is faster still. | at least 3 | ")
     assert row.endswith("| a friend |")
     assert "| unrolling | 1 | 1 |" in text
     # What holds unfolds, on the page as on GitHub.

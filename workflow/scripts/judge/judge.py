@@ -17,7 +17,6 @@ from kernelsweep.judge.claims.claim import (
     UNMEASURED,
     own_claims,
     published_claims,
-    verdict_kind,
 )
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import claim_row, claims_text
@@ -89,14 +88,9 @@ with logged(snakemake):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
     needs = NEEDS_COUNTERS if metric_files else NEEDS_COUNTS
-    kinds = [
-        (
-            one.study,
-            needs if verdict == UNMEASURED and one.quantity not in (SPEEDUP, OUTPUT) else verdict_kind(verdict),
-            one.quantity == OUTPUT,
-        )
-        for one, verdict in ((each.claim, each.verdict) for each in judged)
-    ]
+    lacking = [one.verdict == UNMEASURED and one.claim.quantity not in (SPEEDUP, OUTPUT) for one in judged]
+    verdicts = [needs if lacks else one.verdict for one, lacks in zip(judged, lacking, strict=True)]
+    kinds = [claim_row(one) | {"verdict": verdict} for one, verdict in zip(judged, verdicts, strict=True)]
     own = {name: device["by_study"].get(name, {}) for name in studies}
     provenances = {name: of.get("provenance", device["provenance"]) for name, of in own.items()}
     of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances, flagged)

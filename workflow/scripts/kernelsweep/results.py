@@ -187,9 +187,10 @@ message            the reason for a missing quantity, or a remark on the quantit
 kind               direction, amount or output
 code               empty if the source prints both sides' code; "ours", a side is a form of our own; "not printed", the
                    source describes it; "our reading", the source names it
-elsewhere          the other sizes and cache states of the sweep with another verdict
-cause              why it does not hold, or not at every size
-sizes_held         of a claim about every size, at how many it holds: 4 of 5
+elsewhere          the other sizes, and cache states, of the sweep with another verdict: "not at 2¹⁶; hot: not at 2¹⁸"
+cause              why it does not hold, or not at every size that it is about
+sizes_held         of a speedup, at how many of the sweep's sizes it holds: 4 of 5
+size fails_at      the size at which it was judged, "every" if it is about that; of a speedup, those at which it fails
 """)
 
 # The driver's memory operations that are measured as limits, and their prefix in the column `kernel`: limit_copy.

@@ -59,6 +59,7 @@ with logged(snakemake):
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured" if has_times(device) else "Run": day} if day else {}),
         answers=status["studies"],
+        claims=status["claims"],
         reach=reach({name: one["answer"] for name, one in status["studies"].items()}),
         failed=to_html(status["failed"], "failed", "failed points", Path(), base),
         summary=html(Path(inputs.summary), "points", "points by study", base),

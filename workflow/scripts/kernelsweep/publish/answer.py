@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from textwrap import wrap
@@ -17,6 +17,7 @@ from kernelsweep.home import COMMAND, GPU_COMMAND, GPU_INSTALLATION
 from kernelsweep.judge.best.best_words import libraries_text, use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NEEDS_COUNTERS, NEEDS_COUNTS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.claims.report import held_text
 from kernelsweep.judge.comparison.source import changed_lines
 from kernelsweep.judge.data.proofs import (
     KernelProof,
@@ -28,6 +29,7 @@ from kernelsweep.judge.data.proofs import (
     proof_errors,
     proofs_in_words,
 )
+from kernelsweep.judge.data.published import OUTPUT
 from kernelsweep.judge.data.reference import has_times
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts, place_text
@@ -77,8 +79,7 @@ class StudyAnswer:
     proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
     flagged     its kernels in which a check had found a mistake when they were recorded
-    claims      the number of claims on it with each kind of verdict
-    outputs     of these, how many are published outputs
+    claimed     the rows of claims.csv on it, with the kind of the verdict
     lacking     its kernels of which there is no point, as where a recording is older
     provenance  where its numbers come from
     once        whether one visit is behind each of its times
@@ -95,14 +96,23 @@ class StudyAnswer:
     uses: Sequence[Mapping[str, Any]]
     proofs: Mapping[str, KernelProof]
     edited: Sequence[str]
-    claims: Mapping[str, int]
+    claimed: Sequence[Mapping[str, Any]]
     lacking: Sequence[str] = ()
     provenance: str = ""
     kind: str = ""
     other_kinds: Sequence[str] = ()
     once: bool = False
     flagged: Sequence[str] = ()
-    outputs: int = 0
+
+    @property
+    def claims(self) -> Counter[str]:
+        """The number of claims on it with each kind of verdict."""
+        return Counter(row["verdict"] for row in self.claimed)
+
+    @property
+    def outputs(self) -> int:
+        """How many of the claims are published outputs."""
+        return sum(row["kind"] == OUTPUT for row in self.claimed)
 
     @property
     def mistaken(self) -> int:
@@ -116,7 +126,7 @@ def answers(
     counted: RowCounts,
     proofs: Proofs,
     edited: Sequence[str] = (),
-    claims: Iterable[tuple[str, str, bool]] = (),
+    claims: Sequence[Mapping[str, Any]] = (),
     provenances: Mapping[str, str] | None = None,
     flagged: Mapping[str, Sequence[str]] | None = None,
 ) -> list[StudyAnswer]:
@@ -126,12 +136,11 @@ def answers(
     uses     those of best.json
     proofs   of the kernels; none for a recording
     edited   the kernels that were edited after they were recorded, as `study/kernel`
-    claims   the study of each claim, with the kind of its verdict, and whether it is a published output
+    claims   the rows of claims.csv, with the kind of the verdict
 
     provenances  where each study's numbers come from
     flagged      each study's kernels that results.PROOF_FAILED flags
     """
-    claims = [*claims]
     return [
         StudyAnswer(
             study=name,
@@ -143,8 +152,7 @@ def answers(
             uses=use_rows(of_reference(uses, name, study), study),
             proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
-            claims=Counter(kind for of, kind, _ in claims if of == name),
-            outputs=sum(is_output for of, _, is_output in claims if of == name),
+            claimed=[row for row in claims if row["study"] == name],
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
             provenance=(provenances or {}).get(name, ""),
             once=counted.is_visited_once(name),
@@ -168,7 +176,7 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
 
     proofs  of the kernels; none for a recording
     """
-    claims = sum((Counter(study.claims) for study in studies), Counter())
+    claims = sum((study.claims for study in studies), Counter())
     right, run, excused = (sum(getattr(study, kind) for study in studies) for kind in ("right", "run", "excused"))
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
     of = f"{studies[0].study}: " if len(studies) == 1 else ""
@@ -182,6 +190,8 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     lines += [f"  {one.study} was {one.provenance}" for one in studies if one.provenance not in ("", provenance)]
     lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[kind]} {words[claims[kind] > 1]}" for kind, words in _CLAIMS.items() if claims.get(kind)]
+    if claims[HOLDS]:
+        counts[0] = held_text([row for study in studies for row in study.claimed], counts[0])
     lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []
     are_told = all(proof.mistakes for proof in proofs.values())  # as errors
     checked = "" if are_told else f"  checked for races, bounds, uninitialised reads: {proofs_in_words(proofs)}"
@@ -192,7 +202,7 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
 
 def status_text(
     device: Mapping[str, Any],
-    answered: Iterable[StudyAnswer],
+    answered: Sequence[StudyAnswer],
     best: Sequence[Best],
     beside: Sequence[Best],
     errors: int,
@@ -244,6 +254,7 @@ def status_text(
         "right": counted.by_status()["ok"],
         "facts": run_facts(proofs, provenance),
         "failed": failed_text(counted, proofs, failed),
+        "claims": held_text([row for answer in answered for row in answer.claimed]),
         "studies": studies,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

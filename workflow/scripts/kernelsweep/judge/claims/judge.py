@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas
@@ -51,9 +51,10 @@ class Judged:
     measured  the quantity with its interval; None if there is none, and for outputs
     output    the kernel's output, for a claim about it
     message   the reason for a missing quantity, or a remark on the quantity
-    sizes     of a claim about every size, each size with its verdict; measured is that at the reference point
-    elsewhere the verdicts at the sweep's other sizes and cache states: (cache, size, verdict), for speedups
-    cause     why it does not hold, or not at every size
+    size      the size in words at which it was measured; EVERY_SIZE if the claim is about that; "" for outputs
+    sizes     of a speedup, each size of the sweep with the verdict there
+    elsewhere of a speedup, the same at each other cache state
+    cause     why it does not hold, or not at every size that the claim is about
     """
 
     claim: Claim
@@ -61,8 +62,9 @@ class Judged:
     measured: Interval | None = None
     output: str = ""
     message: str = ""
+    size: str = ""
     sizes: Sequence[tuple[str, str]] = ()
-    elsewhere: Sequence[tuple[str, str, str]] = ()
+    elsewhere: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     cause: str = ""
 
 
@@ -94,7 +96,7 @@ def _with_cause(judged: Judged, data: StudyData) -> Judged:
     claim = judged.claim
     if claim.cause:
         check_known(claim.cause, [*data.settings.causes], f"{CLAIMS_FILE}: {claim.id}: cause is")
-    if FAILS not in {judged.verdict, *(verdict for _, verdict in judged.sizes)}:
+    if FAILS not in ([verdict for _, verdict in judged.sizes] if judged.verdict == SOME_SIZES else [judged.verdict]):
         return judged
     is_same_device = claim.cause == OTHER_HARDWARE and claim.source_device == data.device["name"]
     return replace(judged, cause=UNKNOWN_CAUSE if is_same_device else claim.cause or UNKNOWN_CAUSE)
@@ -119,27 +121,29 @@ class _Judge:
         fixed = {axis: self._reference[axis] for axis in self._place_axes if axis in self._reference}
         rows = at_place(data.kernel_rows, {axis: value for axis, value in fixed.items() if axis not in axes})
         places = rows.loc[rows["status"] == "ok", axes].drop_duplicates().sort_values(axes).astype(object)
-        self._places = [{str(axis): value for axis, value in one.items()} for one in places.to_dict("records")]
-        self._words = [(str(place["cache"]), place_words(place, data.settings)) for place in self._places]
+        self._places: list[dict[Any, Any]] = places.to_dict("records")
 
     def judged(self, claim: Claim) -> Judged:
         """A claim with its verdict; of a speedup also at other places, whose sizes decide if it is about every size."""
         at = {axis: value for axis, value in claim.at.items() if value != EVERY_SIZE}
         judged = self._judged_at(claim, at)
-        if claim.quantity != SPEEDUP or judged.verdict == UNMEASURED:
+        if claim.quantity == OUTPUT or judged.verdict == UNMEASURED:
             return judged
-        at_places = [self._judged_at(claim, {**at, **place}).verdict for place in self._places]
-        decided = [(*self._words[number], verdict) for number, verdict in enumerate(at_places) if verdict != UNMEASURED]
+        size = place_words({**self._reference, **at, **claim.axes}, self._data.settings)
+        if claim.quantity != SPEEDUP:
+            return replace(judged, size=size)
+        at_caches: dict[str, list[tuple[str, str]]] = {}
+        for place in self._places:
+            if (verdict := self._judged_at(claim, {**at, **place}).verdict) != UNMEASURED:
+                at_caches.setdefault(place["cache"], []).append((place_words(place, self._data.settings), verdict))
+        sizes = at_caches.pop(str(at.get("cache", self._reference["cache"])), [])
+        judged = replace(judged, size=size, sizes=sizes, elsewhere=at_caches)
         if claim.at.get("array_size") != EVERY_SIZE:
-            return replace(judged, elsewhere=decided)
-        own = str(at.get("cache", self._reference["cache"]))
-        sizes = [(size, verdict) for cache, size, verdict in decided if cache == own]
+            return judged
         verdicts = {verdict for _, verdict in sizes}
         verdict = verdicts.pop() if len(verdicts) == 1 else SOME_SIZES
-        size = place_words({**self._reference, **at}, self._data.settings)
         remarks = "; ".join(filter(None, [f"at {size}", judged.message]))
-        others = [place for place in decided if place[0] != own]
-        return replace(judged, verdict=verdict, message=remarks, sizes=sizes, elsewhere=others)
+        return replace(judged, verdict=verdict, message=remarks, size=EVERY_SIZE)
 
     def _judged_at(self, claim: Claim, at: Mapping[str, Any]) -> Judged:
         sides = [_Side(claim.kernel or "", claim.axes)]

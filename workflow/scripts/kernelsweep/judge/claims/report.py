@@ -13,6 +13,7 @@ from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.claims.claim import (
     ABOUT,
     CLAIM_VERDICTS,
+    EVERY_SIZE,
     FAILS,
     HOLDS,
     NOT_DECIDABLE,
@@ -42,24 +43,42 @@ _DIGITS = 4
 
 def claim_row(judged: Judged) -> Row:
     """A judged claim as a row of claims.csv."""
-    claim = judged.claim
+    claim, verdicts = judged.claim, [verdict for _, verdict in judged.sizes]
     row = claim.values(*CLAIM_COLUMNS) | {
         "published": claim.published,
         "measured": judged.output,
-        "verdict": _verdict(judged),
+        "verdict": _at_sizes(judged.sizes) if judged.verdict == SOME_SIZES else judged.verdict,
         "at": point_text({**claim.axes, **claim.at}),
         "reference_at": point_text({**claim.reference_axes, **claim.at}) if claim.reference_kernel else "",
         "tolerance": "" if claim.tolerance is None else f"{claim.tolerance:g}",
         "message": judged.message,
         "kind": claim.kind,
-        "elsewhere": _elsewhere(judged),
+        "elsewhere": "; ".join(filter(None, [_other_sizes(judged), _elsewhere(judged)])),
         "cause": judged.cause,
-        "sizes_held": _sizes_held(judged),
+        "sizes_held": f"{verdicts.count(HOLDS)} of {len(verdicts)}" if verdicts else "",
+        "size": judged.size,
+        "fails_at": _runs(judged.sizes, FAILS),
     }
     if judged.measured:
         ends = {"measured": judged.measured.value, "low": judged.measured.low, "high": judged.measured.high}
         row |= {name: f"{value:.6g}" for name, value in ends.items()}
     return row
+
+
+def held_text(rows: Sequence[Mapping[str, Any]], count: str = "") -> str:
+    """How many claims hold, and where: `2 of 3 claims hold at 2²⁸ (1 of these fails at another size)`; "" of none.
+
+    rows   of claims.csv
+    count  what to say in place of the first five words
+    """
+    if not rows:
+        return ""
+    held = [row for row in rows if row["verdict"] == HOLDS]
+    sizes = {row["size"] for row in rows if row["size"]}
+    where = "their sizes" if len(sizes) > 1 else "".join(sizes).replace(EVERY_SIZE, "every size")
+    turned = sum(bool(row["fails_at"]) for row in held)
+    text = (count or f"{len(held)} of {len(rows)} claims hold") + f" at {where}" * bool(where)
+    return f"{text} ({turned} of these {'fail' if turned > 1 else 'fails'} at another size)" if turned else text
 
 
 def claims_text(
@@ -110,9 +129,7 @@ def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str])
         "table": _table([*unexplained, *by_verdict[SOME_SIZES], *by_verdict[NOT_DECIDABLE]]),
         "causes": [(cause, counts[cause], text) for cause, text in explained.items() if cause in counts],
         "folded": [
-            (f"{what}: {len(claims)}", _table(claims, said=("verdict", "cause")))
-            for what, claims in folded.items()
-            if claims
+            (f"{what}: {len(claims)}", _table(claims, has_causes=False)) for what, claims in folded.items() if claims
         ],
     }
 
@@ -127,41 +144,45 @@ def _counts(head: str, groups: Mapping[str, Sequence[Judged]]) -> str:
     )
 
 
-def _table(judged: Sequence[Judged], said: Sequence[str] = ()) -> str:
-    """A row per claim; with a column of causes if there is any, and without those columns that a heading says."""
+def _table(judged: Sequence[Judged], has_causes: bool = True) -> str:
+    """A row per claim, without columns that have nothing; has_causes: whether no heading says the cause of all."""
     rows = [
         {
             "verdict": f"{_SIGNS[entry.verdict]} {_verdict(entry)}",
-            "cause": entry.cause,
+            "cause": entry.cause if has_causes else "",
             "claim": f'<a id="{anchor(entry.claim.id)}"></a>' * (entry.claim.relation == ABOUT) + entry.claim.claim,
             "holds if": entry.claim.holds_if,
             "measured": _measured(entry),
-            "verdict at other sizes": _elsewhere(entry),
+            "at another cache state": _elsewhere(entry),
             "source": _source(entry.claim),
         }
         for entry in judged
     ]
     if not rows:
         return ""
-    has_causes = any(entry.cause for entry in judged)
     # What is set right is never broken into lines.
-    heads = {head: head == "holds if" for head in rows[0] if head not in said and (head != "cause" or has_causes)}
+    heads = {head: head == "holds if" for head in rows[0] if any(row[head] for row in rows)}
     return markdown_table(heads, [[row[head] for head in heads] for row in rows])
 
 
 def _verdict(judged: Judged) -> str:
-    """The verdict in words; of a claim that holds at some sizes, these."""
-    if judged.verdict != SOME_SIZES:
-        return judged.verdict
-    somewhere = {verdict for _, verdict in judged.sizes}
+    """The verdict in words, at which size, and at which others it is another: `holds at 2²⁸; not at 2¹⁶ to 2²⁰`."""
+    if judged.verdict == SOME_SIZES:
+        return _at_sizes(judged.sizes)
+    size = f"each of {len(judged.sizes)} sizes" if judged.size == EVERY_SIZE else judged.size
+    return "; ".join(filter(None, [judged.verdict + f" at {size}" * bool(size), _other_sizes(judged)]))
+
+
+def _other_sizes(judged: Judged) -> str:
+    """The verdicts at the sizes with another one: `not at 2¹⁶ to 2²⁰`; "" of a claim that is about these, too."""
+    return "" if judged.verdict == SOME_SIZES else _at_sizes(judged.sizes, judged.verdict)
+
+
+def _at_sizes(sizes: Sequence[tuple[str, str]], verdict: str = "") -> str:
+    """The verdict at each size in words: `holds at 2¹⁶ to 2²⁴, not at 2²⁸`; without a verdict that is said already."""
+    somewhere = {verdict for _, verdict in sizes}
     words = {HOLDS: HOLDS, FAILS: "not" if HOLDS in somewhere else FAILS, NOT_DECIDABLE: NOT_DECIDABLE}
-    return ", ".join(f"{words[verdict]} at {_runs(judged.sizes, verdict)}" for verdict in words if verdict in somewhere)
-
-
-def _sizes_held(judged: Judged) -> str:
-    """Of a claim about every size, at how many sizes it holds: `4 of 5`."""
-    verdicts = [verdict for _, verdict in judged.sizes]
-    return f"{verdicts.count(HOLDS)} of {len(verdicts)}" if verdicts else ""
+    return ", ".join(f"{words[one]} at {_runs(sizes, one)}" for one in words if one in somewhere - {verdict})
 
 
 def _runs(sizes: Sequence[tuple[str, str]], verdict: str) -> str:
@@ -178,15 +199,9 @@ def _source(claim: Claim) -> str:
 
 
 def _elsewhere(judged: Judged) -> str:
-    """The places with another verdict: `cold: ✗ at 2²⁸, 2³⁰, ✓ at 2²⁶; hot: ✗ at 2²⁰`."""
-    caches: dict[str, dict[str, list[str]]] = {}
-    for cache, size, verdict in judged.elsewhere:
-        if verdict != judged.verdict:
-            caches.setdefault(cache, {}).setdefault(_SIGNS[verdict], []).append(size)
-    texts = {
-        cache: [f"{sign} at {', '.join(sizes)}" for sign, sizes in found.items()] for cache, found in caches.items()
-    }
-    return "; ".join(f"{cache}: {', '.join(found)}" for cache, found in texts.items())
+    """The verdicts at other cache states that are others: `hot: not at 2²⁸ and 2³⁰, not decidable at 2²⁶`."""
+    texts = {cache: _at_sizes(sizes, judged.verdict) for cache, sizes in judged.elsewhere.items()}
+    return "; ".join(f"{cache}: {text}" for cache, text in texts.items() if text)
 
 
 def _measured(judged: Judged) -> str:

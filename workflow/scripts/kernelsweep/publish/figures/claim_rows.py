@@ -26,7 +26,7 @@ def claim_rows(claims: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
 
     ratio, low, high  measured over published, with its interval
     least, most       the ends of what the claim allows, over published
-    head              its source, and how many of its claims hold
+    head              its source, the size at which its claims were judged if it is one, and how many hold
     name              of its row: the kernel, and, if it has several claims on a quantity, what it is compared with; or
                       how many more hold, with the ends of their ratios
     mark              its quantity, or WELL
@@ -49,7 +49,7 @@ def claim_rows(claims: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
     # Sources and kernels have their order.
     first = {"source": rows["head"], "row": rows["head"] + rows["name"]}
     rows = rows.assign(more=is_more, **{name: pandas.factorize(keys)[0] for name, keys in first.items()})
-    heads = {head: f"{head}: {_holds(of_source)}" for head, of_source in rows.groupby("head")}
+    heads = {head: f"{head}{_holds(of_source)}" for head, of_source in rows.groupby("head")}
     ends = {name: (name, "min" if name in ("low", "least") else "max") for name in NUMBERS[1:]}
     key = ["source", "more", "row", "head", "name", "mark", "verdict", "ratio"]
     return (
@@ -69,6 +69,7 @@ def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
         **{name: round(number / value, 4) for name, number in zip(NUMBERS, numbers, strict=True)},
         "verdict": verdict_kind(row["verdict"]),
         "sizes": row["sizes_held"],
+        "size": row["size"],
         **_names(row),
         "mark": row["quantity"].replace("_", " "),
         "link": f"#{anchor(row['id'])}",
@@ -76,11 +77,12 @@ def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _holds(rows: pandas.DataFrame) -> str:
-    """How many of a source's claims hold; of a single one about every size, at how many."""
+    """How many of a source's claims hold, and at which size; of a single one about every size, at how many."""
     holds, some = ((rows["verdict"] == verdict).sum() for verdict in (HOLDS, SOME_SIZES))
     if len(rows) == some == 1:
-        return f"held at {rows['sizes'].iloc[0]} sizes"
-    return f"{holds} of {len(rows)} hold" + (f", {some} at some sizes" if some else "")
+        return f": held at {rows['sizes'].iloc[0]} sizes"
+    where = f" at {rows['size'].iloc[0]}" if rows["size"].nunique() == 1 else ""
+    return f"{where}: {holds} of {len(rows)} hold" + (f", {some} at some sizes" if some else "")
 
 
 def _names(row: Mapping[str, str]) -> dict[str, str]:

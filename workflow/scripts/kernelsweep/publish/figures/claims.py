@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from kernelsweep.base.json_files import write_json
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.claims.report import held_text
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
@@ -66,9 +67,8 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     handles: list[Any] = [Patch(color=COLOURS[verdict]) for verdict in verdicts] + [Patch(**bar)]
     handles += [Line2D([], [], ls="", marker=markers[one], color=palette.INK, ms=MARK_PT) for one in quantities]
     add_legend(axes, handles, words)
-    message = f"{sum(row['verdict'] == HOLDS for row in claims)} of {len(claims)} claims hold here; of the"
     held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
-    message += f" {rows['count'].sum()} that give a number, and no bound, {held}."
+    message = f"{held_text(claims)}; of the {rows['count'].sum()} that give a number, and no bound, {held}."
     devices = dict.fromkeys(f"{row['source']}: {row['source_device']}" for row in claims if has_number(row))
     caption = (
         f"{device['name']}. Marks are claims that give a number, and no bound; equal ones share one. 1 is as published."
