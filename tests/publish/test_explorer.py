@@ -320,6 +320,11 @@ list.value = "map"; list.onchange();""")
         assert of_sizes == [8, *[10] * 7], "of 11 sizes, two of which are three elements larger"
         (right,) = all_of(driver, ".chart", "clientWidth")
         assert [right] == all_of(driver, ".chart", "scrollWidth") and max(map(max, across)) < right
+    # Each panel says which configuration is its fastest, and at which sizes it has no point.
+    view_of(driver, recorded_page, "study=matmul&view=points")
+    heads = [head.replace("\xa0", " ") for head in all_of(driver, ".chart g > .title")]
+    assert "46.8 at 8192³: block m 128, block n 128, tile k 16, thread m 16, thread n 8, resident 2" in heads
+    assert len(all_of(driver, ".chart .named", "r")) == 8 and all_of(driver, ".absent text") == ["no point"] * 5
     # Shares of the memory's peak, at radius 1 and 4, and of arithmetic's, at 16, are on two scales.
     view_of(driver, recorded_page, "study=convolution&view=lines&over=radius&show=peak_fraction")
     assert [line.count("M") for line in all_of(driver, ".line", "d")][:4] == [2] * 4

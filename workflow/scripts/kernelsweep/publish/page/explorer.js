@@ -6,7 +6,7 @@
   const ADDRESS = "#explorer?";
   const LINES = "lines", POINTS = "points", MAP = "map";
   const VIEWS = { [LINES]: "best configurations", [POINTS]: "every point", [MAP]: "heat map" };
-  const KERNEL = "kernel", BEST = "best", HEIGHT = 432, NEAR = 40;
+  const KERNEL = "kernel", BEST = "best", NO_POINT = "no point", HEIGHT = 432, NEAR = 40;
   // The properties of a mark that the page's style sheet sets.
   const LOOK = ["fill", "stroke", "strokeWidth", "strokeLinecap", "opacity", "fontFamily", "fontSize"];
   // A tick of a hundred thousand or more is that much wider.
@@ -22,7 +22,7 @@
   const SHORT = 6;
   // Every point: the least width and height of a kernel's panel, and the room around it; the distance of marks beside each
   // other, and the part of a value's room that they take.
-  const PANEL = 330, LEAST_HEIGHT = 96, PANEL_MARGIN = { left: 36, top: 28, bottom: 20 }, DOT = 5, OF_ROOM = 0.85;
+  const PANEL = 330, LEAST_HEIGHT = 150, PANEL_MARGIN = { left: 36, top: 28, bottom: 20 }, DOT = 5, OF_ROOM = 0.85;
   // The most room that a mark without a line has beside others.
   const MARK = 14;
   // An axis of more values is no map's first choice of those that say how a kernel is launched.
@@ -242,15 +242,26 @@
     });
   }
 
-  const roomAcross = (text) => PER_LETTER * text.length + 6;
+  const roomAcross = (text, letters = Infinity) => PER_LETTER * Math.max(...inLines(plain(text), letters).map((line) => line.trim().length)) + 6;
 
-  function labels(area, axis, places, scale, isUp, height = HEIGHT - MARGIN.bottom) {
-    const room = isUp ? () => 16 : roomAcross;
+  // A text in lines of at most so many letters, where it has blanks.
+  const inLines = (text, letters) => text.split(/(?<= )/).reduce((lines, word) => {
+    if (lines.length && (lines.at(-1) + word).trim().length <= letters) lines[lines.length - 1] += word; else lines.push(word);
+    return lines;
+  }, []);
+
+  const plain = (text) => text.replaceAll("\u00a0", " ");
+  const writeLines = (text, lines, x, y) => d3.select(text).selectAll("tspan").data(lines).enter().append("tspan")
+    .attr("x", x).attr("y", (_, number) => y + LABEL_HEIGHT * number).text(String);
+
+  // `letters`: of a label on one line.
+  function labels(area, axis, places, scale, isUp, height = HEIGHT - MARGIN.bottom, letters = Infinity) {
+    const room = isUp ? () => 16 : (text) => roomAcross(text, letters);
     const shown = fitting(axis, places, scale, room);
     const lower = fitting(axis, places.filter((place) => !isUp && view.view === POINTS && !shown.includes(place)), scale, room);
-    area.svg.append("g").selectAll("text").data([...lower, ...shown]).enter().append("text").text((place) => axis.labels[place])
-      .attr("text-anchor", isUp ? "end" : "middle")
-      .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + (lower.includes(place) ? 32 : 18)));
+    const y = (place) => (isUp ? scale(place) + 4 : height + (lower.includes(place) ? 18 + LABEL_HEIGHT : 18));
+    area.svg.append("g").selectAll("text").data([...lower, ...shown]).enter().append("text").attr("text-anchor", isUp ? "end" : "middle")
+      .each((place, number, texts) => writeLines(texts[number], inLines(plain(axis.labels[place]), letters), isUp ? area.left - 8 : scale(place), y(place)));
   }
 
   // The drawn axes that say which problem is solved.
@@ -313,7 +324,7 @@
     const cells = new Set(marked.map((mark) => mark.x)).size * new Set(marked.map((mark) => mark.y)).size;
     const empty = view.view === MAP && marked.length < cells ? " Empty: no timed point." : "";
     const ofBest = view.view !== MAP && view.show === BEST_SHARE && ofTicked ? ` The fastest${ofTicked}.` : "";
-    const lines = view.view === POINTS ? " Grey: the fastest of all panels." : chart.querySelector(".partial") ? " Dashed: does a part of the work." : "";
+    const lines = view.view === POINTS ? " Grey: the fastest of all panels; in a circle: the panel's fastest at its last value, which its head describes." : chart.querySelector(".partial") ? " Dashed: does a part of the work." : "";
     const [values] = shownValues(), placesOf = (some) => new Set(some.map((point) => placeOf(view.over, point))), based = placesOf(points.filter((point) => values[point] !== null));
     const texts = (places) => [...places].sort(d3.ascending).map((place) => axisNamed(view.over).labels[place]).join(", "), alike = marked.alike ?? [];
     const unbased = [...placesOf(points)].filter((place) => !based.has(place) && !alike.includes(place));
@@ -441,14 +452,23 @@
     return Object.assign(marks, { names, alike });
   }
 
-  // Every point: a panel for each kernel, all with one scale, as many beside each other as have room.
+  // Every point: a panel for each kernel, all with one scale, as many beside each other as have room; below its name, its
+  // fastest point at the last value, on the axes on which the kernel's points differ.
   function drawPoints(points, label) {
     const axis = axisNamed(view.over), [values] = shownValues(), [known, kernels, places] = valued(points, values);
     const across = Math.max(1, Math.min(kernels.length, Math.floor(chart.clientWidth / PANEL))), rows = Math.ceil(kernels.length / across);
-    const { left, top } = PANEL_MARGIN, room = (chart.clientWidth + left) / across, wide = (room - 2 * left) / places.length;
-    const isLow = fitting(axis, places, scaleOf(axis, places, [0, room - 2 * left]), roomAcross).length < places.length;
+    const { left } = PANEL_MARGIN, room = (chart.clientWidth + left) / across, wide = (room - 2 * left) / places.length, letters = Math.floor(wide / PER_LETTER);
+    const bests = new Map(kernels.map((kernel) => {
+      const ofKernel = known.filter((point) => study.kernel[point] === kernel), last = Math.max(...ofKernel.map((point) => placeOf(view.over, point)));
+      const [first] = best(ofKernel.filter((point) => placeOf(view.over, point) === last), () => []);
+      const varied = study.axes.filter(({ name, of_kernel }) => of_kernel && name !== view.over && new Set(ofKernel.map((point) => study.at[name][point])).size > 1);
+      const texts = varied.map(({ name, title, labels }) => `${title.split(" (")[0]} ${labels[study.at[name][first]]}`.replaceAll(" ", "\u00a0"));
+      return [kernel, { first, lines: inLines(`${endText(values[first])} at ${plain(axis.labels[last])}${texts.length ? ": " : ""}${texts.join(", ")}`, Math.floor((room - 2 * left) / PER_LETTER)) }];
+    }));
+    const top = PANEL_MARGIN.top + LABEL_HEIGHT * Math.max(0, ...[...bests.values()].map(({ lines }) => lines.length));
+    const isLow = fitting(axis, places, scaleOf(axis, places, [0, room - 2 * left]), (text) => roomAcross(text, letters)).length < places.length || places.some((place) => inLines(plain(axis.labels[place]), letters).length > 1);
     const bottom = PANEL_MARGIN.bottom + LABEL_HEIGHT * isLow, height = Math.max(LEAST_HEIGHT, (HEIGHT - MARGIN.bottom) / rows - top - bottom), high = top + height + bottom;
-    const { svg } = canvas(left, label, LABEL_HEIGHT + high * rows + top);
+    const { svg } = canvas(left, label, LABEL_HEIGHT + high * rows + PANEL_MARGIN.top);
     if (!known.length) return [];
     svg.append("text").attr("class", "title").attr("y", 12).text(titleOf(view.show));
     const fastest = best(known, (point) => [placeOf(view.over, point)]), ends = d3.extent(known, (point) => values[point]);
@@ -456,16 +476,22 @@
       const panel = { left: left + room * (number % across), right: room * (number % across + 1) - left, svg: svg.append("g") };
       const start = LABEL_HEIGHT + top + high * Math.floor(number / across), low = start + height;
       const x = scaleOf(axis, places, [panel.left, panel.right]), y = drawUp(panel.svg, [panel.left, panel.right], ends, [low, start]);
-      labels(panel, axis, places, x, false, low);
+      labels(panel, axis, places, x, false, low, letters);
       panel.svg.append("path").attr("class", "best").attr("d", fastest.map((point) => `M${x(placeOf(view.over, point)) - wide / 2},${y(values[point])}h${wide}`).join(""));
       const group = panel.svg.append("g").attr("data-kernel", kernel).attr("fill", colour(kernel));
-      group.append("path").attr("transform", `translate(${panel.left + 6},${start - 10})`).attr("d", symbol(kernel, 48));
-      group.append("text").attr("data-kernel", kernel).attr("x", panel.left + 16).attr("y", start - 6).text(study.names[kernel]);
+      const { first, lines } = bests.get(kernel), head = start - top + PANEL_MARGIN.top - 6;
+      group.append("path").attr("transform", `translate(${panel.left + 6},${head - 4})`).attr("d", symbol(kernel, 48));
+      group.append("text").attr("data-kernel", kernel).attr("x", panel.left + 16).attr("y", head).text(study.names[kernel]);
+      writeLines(panel.svg.append("text").attr("class", "title").node(), lines, panel.left, head + LABEL_HEIGHT);
       const ofKernel = known.filter((point) => study.kernel[point] === kernel).map((point) => ({ point, x: x(placeOf(view.over, point)), y: y(values[point]), column: `${number} ${placeOf(view.over, point)}` }));
       spread(ofKernel, OF_ROOM * wide);
       // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
       const dots = (name, chosen) => group.append("path").attr("class", name).attr("stroke", colour(kernel)).attr("d", [...new Set(chosen.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}h0`))].join(""));
       dots("dots", ofKernel);
+      const named = ofKernel.find(({ point }) => point === first);
+      panel.svg.append("circle").attr("class", "named").attr("cx", named.x).attr("cy", named.y).attr("r", DOT);
+      const empty = places.filter((place) => roomAcross(NO_POINT) <= wide && ofKernel.every(({ point }) => placeOf(view.over, point) !== place));
+      panel.svg.append("g").attr("class", "title absent").selectAll("text").data(empty).enter().append("text").attr("x", x).attr("y", low - 6).attr("text-anchor", "middle").text(NO_POINT);
       if (ofKernel.some(isThrottled)) dots("dots hollow", ofKernel.filter(isThrottled));
       return ofKernel;
     });
