@@ -18,7 +18,7 @@ from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.base.json_files import read_json
-from kernelsweep.compile.unit_store import UnitStore, picture_of
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.device.outcome import Outcome, Timing
 from kernelsweep.device.pairs import (
     FASTER,
@@ -394,11 +394,11 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
     drawn = (store, {shown: ("its_step", "n 8")}, tmp_path / "accesses")
     assert code_section(points, MARGIN, *drawn) == ""  # Another machine has compiled them.
     for name, text, registers in (("old", "a = 1;\nb;", 16), ("new", "a = 2;\nb;", 24)):
-        store.keep_text(name, text)
+        store.keep_text(text_name(*shown.split("/"), name), text)
         entry = {"symbol": "k", "registers": registers, "binary_sha256": {"old": "a", "new": "b"}[name]}
         store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
         for picture in ("as an earlier version of ours drew it", f"<svg>{text}</svg>"):
-            store.keep_text(picture_of(shown.partition("/")[0], "its_step", name), picture)
+            store.keep_text(text_name(shown.partition("/")[0], "its_step", name, "accesses"), picture)
     section = code_section(points, MARGIN, *drawn)
     pictures = sorted(path.read_text() for path in drawn[-1].glob("*-its_step-*.svg"))
     assert pictures == ["<svg>a = 1;\nb;</svg>", "<svg>a = 2;\nb;</svg>"] and section.count("](accesses/") == 2
@@ -688,10 +688,12 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
 
 def test_what_changed_since_a_point_was_right_names_the_files(tmp_path: Path) -> None:
     # Pins: an older edit of the kernel, after which the point was right, told in place of that of the problem; an
-    # address in a comment of the kernel's told in place of its file.
+    # address in a comment of the kernel's, or another study's file of the same text, told in place of its file.
     point, store = {"n": 8, "cache": "hot"}, UnitStore(tmp_path)
     for source in ("old", "new"):
-        store.keep_text(source, f"// kernels/own/own.cu\n// See\n// http://example.org/own.pdf\n{source};\n")
+        for study in ("own", "other"):  # The same text.
+            text = f"// kernels/{study}/own.cu\n// See\n// http://example.org/own.pdf\n{source};\n"
+            store.keep_text(text_name(study, "own", source), text)
 
     def version(binary: str, problem: str) -> dict[str, Any]:
         told = {"binary": binary, "problem": {"file": "kernels/own/problem.py"}, "problem_files": problem}

@@ -9,7 +9,7 @@ from typing import Any
 from kernelsweep.base.logs import logged
 from kernelsweep.base.running import in_child
 from kernelsweep.compile.builder import built_meanwhile
-from kernelsweep.compile.unit_store import UnitStore, picture_of
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.errors import UserError
 from kernelsweep.judge.data.words import point_text
@@ -57,5 +57,5 @@ with logged(snakemake):
         source, store = source_sha256(Path(file), map(Path, work["included"])), UnitStore(Path(work["build"]["store"]))
         for step, picture in zip(steps, drawings, strict=True):
             # A comparison shows it beside that of another version.
-            store.keep_text(picture_of(snakemake.wildcards.study, step["name"], source), picture)
+            store.keep_text(text_name(snakemake.wildcards.study, step["name"], source, "accesses"), picture)
             (folder / f"{step['name']}.svg").write_text(picture, encoding="utf-8")

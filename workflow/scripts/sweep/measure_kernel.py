@@ -21,7 +21,7 @@ from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.compile.binaries import new_report
 from kernelsweep.compile.build import gpu_source
 from kernelsweep.compile.builder import Builder, as_nvcc_decides, built_meanwhile, gpu_resources
-from kernelsweep.compile.unit_store import UnitStore, resources_of
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.device.description import read_device
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.outcome import Outcome
@@ -70,7 +70,8 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
             if plan.is_candidate:
                 report = as_nvcc_decides(report, plan.build, kernel_file)
         if resources:
-            store.keep_text(resources_of(wildcards.study, kernel.name, source), json.dumps(resources.result()))
+            name = text_name(wildcards.study, kernel.name, source, "registers")
+            store.keep_text(name, json.dumps(resources.result()))
 
     sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=report["target"], **plan.sweep)
     candidates = sweep.candidates() if plan.search and kind.has_clock else None
@@ -90,7 +91,8 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
     of_kernel = Path(plan.journal)
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
-    store.keep_text(source, source_text(kernel_file, map(Path, snakemake.input.included)))
+    text = source_text(kernel_file, map(Path, snakemake.input.included))
+    store.keep_text(text_name(wildcards.study, kernel.name, source), text)
     with Journal(path, notifier(terminal, name), others) as journal:
         builder = None
         if binary is None:

@@ -22,14 +22,12 @@ from kernelsweep.errors import unwritable
 Compiled = tuple[str, dict[str, Any]]
 
 
-def resources_of(study: str, kernel: str, source: str) -> str:
-    """The name of the text on a kernel's registers, by the hash of its source."""
-    return f"{study}.{kernel}.{source}"
+def text_name(study: str, name: str, source: str, what: str = "source") -> str:
+    """The name of a text on a kernel or a step: its "source", "registers" or "accesses", by the hash of the source.
 
-
-def picture_of(study: str, step: str, source: str) -> str:
-    """The name of the picture of a step's accesses, by the hash of its kernel's source."""
-    return f"{study}.{step}.accesses.{source}"
+    Kernels of one hash differ in their files' names, which the source has.
+    """
+    return f"{study}.{name}.{what}.{source}"
 
 
 class UnitStore:
@@ -65,7 +63,7 @@ class UnitStore:
         return _copied(self._place(content), file)
 
     def keep_text(self, name: str, text: str) -> None:
-        """Keep a text under a name, in place of another one: a source under its hash, a picture as it is drawn now."""
+        """Keep a text under a name, in place of another one: a picture as it is drawn now."""
         path = self._folder / f"{name}.cu"
         if self.text(name) != text:
             part = path.with_suffix(f".{os.getpid()}")

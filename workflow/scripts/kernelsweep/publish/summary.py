@@ -132,14 +132,14 @@ def failures(
     planned: Sequence[PlannedKernel],
     studies: Mapping[str, StudySettings],
     since: Callable[[CsvRow], Sequence[str]],
-    text_of: Callable[[str], str],
+    text_of: Callable[[CsvRow], str],
     proofs: Proofs,
 ) -> list[Failure]:
     """The kernels with failed points, the worst first.
 
     studies  the settings of each, by name
     since    gives what changed in the source of a row's kernel since that point was right
-    text_of  gives the source with this SHA-256; "" where none was kept
+    text_of  gives the source of a row's kernel; "" where none was kept
     """
     files = {(one.study, one.kernel): one.file for one in planned}
     found = []
@@ -162,7 +162,7 @@ _REFUSED = "does not compile"
 _PLACE = re.compile(r"(?<!\S)[^\s/:]+/[^\s:]+\.\w+:\d+")
 
 
-def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[str], str]) -> str:
+def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[CsvRow], str]) -> str:
     """A sentence, after a full stop, on variables in constant memory that nothing sets; "" unless a result is wrong."""
     entry = next((one for one in study.kernels if one.name == row["kernel"]), None)
     if entry is None or row["status"] != "wrong_result":
@@ -170,7 +170,7 @@ def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[str], str]) -> 
     usual = entry.function or entry.name
     functions = [launch.kernel or usual for launch in entry.launches] or [usual]
     known = {*entry.host_variables, *(str(one) for launch in entry.launches for one in launch.arguments)}
-    found = host_variables(text_of(row["source_sha256"]), functions)
+    found = host_variables(text_of(row), functions)
     unset = [name for name, text in found.items() if "__constant__" in text and name not in known]
     if not unset:
         return ""

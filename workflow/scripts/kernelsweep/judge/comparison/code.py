@@ -11,7 +11,7 @@ from typing import Any
 from kernelsweep.base.compilers import run_compiler
 from kernelsweep.base.templates import markdown_table
 from kernelsweep.compile.toolkit import find_tool
-from kernelsweep.compile.unit_store import UnitStore, picture_of
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.comparison.counts import (
     SAME_COUNTS,
     count_changes,
@@ -68,7 +68,7 @@ def code_section(
 
     for kernel, of_kernel in sorted(kernels.items(), key=lambda item: place(item[0])):
         point = in_order(of_kernel)[0]
-        before, after = map(store.text, _hashes(point))
+        before, after = _sources(point, store)
         lines = _fenced("The source", before.splitlines(), after.splitlines()) if before and after != before else []
         lines += _of_accesses(of_kernel, store, pictured.get(kernel, ("", "")), folder)
         lines += _of_machine_code(point, of_kernel, functions) if point.ratio else []
@@ -79,7 +79,7 @@ def code_section(
 def changes_of_failed(points: Sequence[ComparedPoint], store: UnitStore) -> list[str]:
     """For the terminal, the lines of each kernel that failed which changed since it was right."""
     failed = by_kernel(point for point in points if point.has_failed_since)
-    texts = [[store.text(source).splitlines() for source in _hashes(first)] for first, *_ in failed.values()]
+    texts = [[text.splitlines() for text in _sources(first, store)] for first, *_ in failed.values()]
     return [line for both in texts if all(both) for line in changed_lines(difference(both[0], both[1], context=0))]
 
 
@@ -91,6 +91,10 @@ def _hashes(point: ComparedPoint) -> list[str]:
     return [str((side or {}).get("source_sha256") or "") for side in (point.before, point.after)]
 
 
+def _sources(point: ComparedPoint, store: UnitStore) -> list[str]:
+    return [store.text(text_name(point.row["study"], point.row["kernel"], source)) for source in _hashes(point)]
+
+
 def _of_accesses(
     of_kernel: Sequence[ComparedPoint], store: UnitStore, pictured: Sequence[str], folder: Path
 ) -> list[str]:
@@ -100,7 +104,7 @@ def _of_accesses(
     """
     point, (step, where) = in_order(of_kernel)[0], pictured
     sources = dict.fromkeys(_hashes(point))
-    before, *others = (store.text(picture_of(point.row["study"], step, source)) for source in sources)
+    before, *others = (store.text(text_name(point.row["study"], step, source, "accesses")) for source in sources)
     after = others[0] if others else ""
     if not (before and after):
         return []

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.compile.unit_store import UnitStore, resources_of
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
 
 # In words, and the metrics that each is the sum of.
@@ -77,8 +77,8 @@ def counted_verdict(changes: Sequence[CountChange]) -> str:
 def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str:
     """What ptxas changed in a kernel's variants: `; registers 20 to 32 -> 26 to 32`; "" for nothing that is known."""
     row, before = points[0].row, points[0].before or {}
-    names = [resources_of(row["study"], row["kernel"], str(side["source_sha256"])) for side in (before, row)]
-    sides = [json.loads(store.text(name) or "{}") for name in names]
+    of, hashes = (row["study"], row["kernel"]), [str(side["source_sha256"]) for side in (before, row)]
+    sides = [json.loads(store.text(text_name(*of, source, "registers")) or "{}") for source in hashes]
     if not all(sides):
         return ""
     ranges = [

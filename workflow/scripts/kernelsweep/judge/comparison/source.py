@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from textwrap import dedent
 
-from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.comparison.sides import name_of, read_records
 from kernelsweep.results import Row, point_columns
 from kernelsweep.sweep.journal import journals_of
@@ -77,5 +77,6 @@ def since_right(row: Row, results: Path, store: UnitStore) -> list[str]:
     lines = []
     if now and any(latest.version.get(key) != now.version.get(key) for key in ("problem", "problem_files")):
         lines = [f"@@ {now.version['problem']['file']} @@"]
-    before, after = (store.text(source) for source in (latest.source, row["source_sha256"]))
+    sources = latest.source, row["source_sha256"]
+    before, after = (store.text(text_name(row["study"], row["kernel"], source)) for source in sources)
     return [*lines, *(difference(before.splitlines(), after.splitlines(), context=0) if before and after else ())]
