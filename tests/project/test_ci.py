@@ -34,13 +34,17 @@ GH = '#!/bin/bash\necho "$@" > "$RUNNER_TEMP/gh"\n'
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository whose folder `gpu` has studies, with a mistake in one kernel and one in another study's file."""
+    """A repository whose folder `gpu` has studies, with mistakes in two kernels and one in another study's file."""
     folder = tmp_path_factory.mktemp("repository")
     shutil.copytree(
         ROOT / "examples/own-repository", folder / "gpu", ignore=shutil.ignore_patterns("results", ".snakemake")
     )
     edit(folder / "gpu/kernels/axpy/axpy.cu", "i < n", "i <= n")
     edit(folder / "gpu/config/studies/languages.yaml", "axes:", "axis:")
+    kernel = folder / "gpu/kernels/total/block_sums.cu"  # As `kernelsweep new total ../application.cu` leaves it.
+    shutil.move(kernel, folder / "gpu/application.cu")
+    edit(folder / "gpu/application.cu", "= shared[0]", "= -shared[0]")
+    kernel.write_text('#include "../../application.cu"\n')
     share_builds(folder / "gpu")
     return folder
 
@@ -75,15 +79,18 @@ def run_action(repository: Path, inputs: dict[str, str], files: Path) -> tuple[i
 
 
 def test_the_action_annotates_the_lines_of_mistakes(repository: Path, tmp_path: Path) -> None:
-    inputs = {"studies": "axpy languages", "folder": "gpu", "comment": "true"}
+    inputs = {"studies": "axpy total languages", "folder": "gpu", "comment": "true"}
     status, output = run_action(repository, inputs, tmp_path)
-    # Pins: one mistake in a study's file hid those in the kernels of all studies.
-    line, of_study = re.findall("^::error .*", output, re.MULTILINE)
+    # Pins: one mistake in a study's file hid those in the kernels of all studies; wrong results at line 1 of a file
+    # that only includes the kernel's, once more for each way that their numbers are written.
+    line, wrong, of_study = re.findall("^::error .*", output, re.MULTILINE)
     assert status == 1 and of_study.startswith("::error file=gpu/config/studies/languages.yaml,line=6,title=mistake::")
     assert line.startswith("::error file=gpu/kernels/axpy/axpy.cu,line=5,title=out of bounds::axpy/axpy: ")
     assert "reads x[4]" in line and line.endswith("(6 points)")
+    assert wrong.startswith("::error file=gpu/application.cu,line=3,title=wrong result::total/block_sums: at ")
+    assert wrong.endswith("(4 points)")  # An even number of launches is right.
     summary = (tmp_path / "summary.md").read_text()
-    assert summary.startswith("# kernelsweep: 2 mistakes\n") and "\n| axpy    |    6 |              6 |" in summary
+    assert summary.startswith("# kernelsweep: 3 mistakes\n") and "\n| axpy    |    6 |              6 |" in summary
     assert (repository / "gpu/results/emulator/ci.md").read_text() == summary
     assert (tmp_path / "gh").read_text().startswith("pr comment 7 --body-file results/emulator/ci.md ")
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError
 from kernelsweep.judge.data.proofs import message_at, read_proofs
 from kernelsweep.judge.data.row_counts import is_failure
+from kernelsweep.project.guess import kernels_in
 from kernelsweep.reasons import Reason
 from kernelsweep.results import STATUSES, read_rows
-from kernelsweep.study.kernels.source import read_source
+from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.study import read_study
 
 _PLACE = re.compile(r"(?:^|(?<=[\s(]))([^\s:()]+\.(?:cuh?|h|hpp|py|ya?ml))\b(?::(\d+))?")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"-?\d[\d.,]*(?:e[-+]\d+)?")
 _YET_RIGHT = "the values are right, but "  # begins a point's message, and none of a check
 _STATUSES = {status.replace("_", " ") for status in STATUSES}
 
@@ -64,7 +65,8 @@ def annotated(root: Path, folder: Path, studies: Iterable[str], start: Path) -> 
     folder  its results of a platform
     start   the folder that paths start from
 
-    A mistake without a line has that of the kernel's head. A mistake in a study's file hides none of another study.
+    A mistake without a line has that of the kernel's head, in whichever file. A mistake in a study's file hides none of
+    another study.
     """
     found: list[Annotation] = []
     for study in studies:
@@ -79,7 +81,7 @@ def _of_study(root: Path, folder: Path, study: str, start: Path) -> Iterator[Ann
     for kernel, source in read_study(study, root).kernels.items():
         found: dict[tuple[str, int, str], Annotation] = {}
         for title, message, point in _mistakes(folder, study, kernel):
-            file, line = _place(message, root) or (source.path, _line_of(source.path, kernel))
+            file, line = _place(message, root) or _head(source)
             place = os.path.relpath(file.resolve(), start.resolve()), line
             new = Annotation(study, kernel, *place, title, f"at {point}: {message}" if point else message)
             # Points tell of the same mistake with other numbers.
@@ -110,11 +112,14 @@ def _place(message: str, root: Path) -> tuple[Path, int] | None:
     return None
 
 
-def _line_of(file: Path, kernel: str) -> int:
-    """The line of a kernel's head; 1 where the file has none of this name."""
-    heads = kernel_heads(read_source(file))
-    head = heads.get(kernel) or next(iter(heads.values()), None)
-    return head.line if head else 1
+def _head(kernel: KernelSource) -> tuple[Path, int]:
+    """Where a kernel's function begins, else the first of its file; line 1 where there is none."""
+    names = [*(one.kernel for one in kernel.entry.launches), kernel.entry.function, kernel.name]
+    with suppress(UserError):
+        heads = kernels_in(kernel.path)
+        name = next((name for one in names if one and (name := one.partition("<")[0]) in heads), next(iter(heads)))
+        return heads[name][1], heads[name][0].line
+    return kernel.path, 1
 
 
 def place_in_words(words: str, root: Path, start: Path) -> Annotation | None:
