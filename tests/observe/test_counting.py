@@ -213,6 +213,9 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     again = [load, replace(load, operation="store")] * 2
     told = [(row.step, row.array) for row in rows_of([[*again, replace(load, operation="store", array="a")]])]
     assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
+    # Pins: a warp's second store to the same elements, drawn as one; stores of two warps are in one row.
+    store = replace(load, operation="store")
+    assert [[len(warp) for warp in row.warps] for row in rows_of([[load, store, store], [store]])] == [[2, 1], [1, 0]]
     drawing = draw("strided_index", "64 elements", trace)
     assert drawing.count("<path") > 20 and "2-way bank conflict" in drawing
     assert re.search(r">accesses: 3 global in 9 sectors, \d+ shared, 15 bank conflicts<", drawing)

@@ -32,20 +32,21 @@ COLOURS = ("#1d81ba", "#c65a00", "#00805c", "#b0578d")
 WELL_USED = 0.75
 BAD = "font-weight='bold'"
 
-# In pixels. A row has loads above and stores below. It is higher where warps share elements: each has a band.
-STRIP, EXTENT, LANE, GAP, COST_WIDTH = 256, 52, 1.5, 6, 122
+# In pixels, small enough for two pictures beside each other on the page. A row has loads above and stores below. It is
+# higher where warps share elements: each has a band.
+TYPE, LETTER, STRIP, EXTENT, LANE, GAP = 12, 7.3, 192, 46, 1.25, 6
 ROW, LOADS, STORES, BAND, HEAD = 20, 9, 5, 4, 18
 APART = ROW - LOADS - 1 - STORES
 LEFT = 4.0
 # Those of a row's name: at least the head's, and beyond the most it is cut.
-LEAST_LETTERS, MOST_LETTERS, LETTER = 11, 36, 6.3
+LEAST_LETTERS, MOST_LETTERS = 11, 36
 
 
 @dataclass(frozen=True)
 class Row:
     """The requests of one step in one array, by warp; a step lies between two synchronisations of the block.
 
-    step  its number; if the array is loaded again after stores, with the number of the turn: 3.2
+    step  its number; if elements are loaded after stores, or stored again, with the number of the turn: 3.2
     """
 
     step: str
@@ -120,11 +121,12 @@ def draw(name: str, where: str, trace: Trace) -> str:
     drawn = rows[:MOST_ROWS]
     warps = len(trace.warps)
     label = LETTER * max(LEAST_LETTERS, *(min(len(_label(row)), MOST_LETTERS) for row in drawn)) + LEFT
-    width = _warp_left(warps, label) + COST_WIDTH
+    costs = ["used of sectors", *(cost(row)[0] for row in drawn)]
+    width = _warp_left(warps, label) + LETTER * max(map(len, costs))
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
     turns = [row.step for row in drawn if row.step.endswith(".2")]
     notes = [] if trace.is_cut else [counted(rows)]
-    notes += [f"{turn}: loads after the stores of {turn[:-1]}1, in the same step" for turn in turns[:1]]
+    notes += [f"{turn}: after the stores of {turn[:-1]}1, in the same step" for turn in turns[:1]]
     *tops, end = accumulate((row.height + APART for row in drawn), initial=HEAD)
     parts = [_head(warps, label)]
     parts += [_row(row, top, label) for row, top in zip(drawn, tops, strict=True)]
@@ -147,13 +149,14 @@ def _drawing(title: str, width: float, height: float, parts: Sequence[str], fold
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
         f"height='{height:g}' data-folds='{' '.join(f'{fold:g}' for fold in folds)}' color='#24292f' "
         "fill='currentColor' font-family='DejaVu Sans, Verdana, sans-serif' "
-        f"font-size='10'><style>@media (prefers-color-scheme: dark) {{ svg {{ color: #e3e7eb }} }}</style>"
+        f"font-size='12'><style>@media (prefers-color-scheme: dark) {{ svg {{ color: #e3e7eb }} }}</style>"
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>\n"
     )
 
 
 def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
-    """The rows from top to bottom: of a step, loads first, by name. A load after a store of a step begins a turn.
+    """The rows from top to bottom: of a step, loads first, by name. A load after a store begins a turn, and so
+    does a warp's second store to an element.
 
     An array's turns have their order.
     """
@@ -161,12 +164,13 @@ def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
     rows: dict[tuple[int, int, str, str], Row] = {}
     for number, warp in enumerate(warps):
         for moment, requests in groupby(warp, key=lambda request: request.moment):
-            turns: dict[str, tuple[int, bool]] = {}
+            turns: dict[str, tuple[int, set[int | None]]] = {}
             for request in requests:
-                turn, stored = turns.get(request.array, (0, False))
-                if stored and request.operation == "load":
-                    turn, stored = turn + 1, False
-                turns[request.array] = (turn, stored or request.operation != "load")
+                turn, stored = turns.get(request.array, (0, set()))
+                is_load, places = request.operation == "load", {*request.places} - {None}
+                if stored if is_load else request.operation == "store" and stored & places:
+                    turn, stored = turn + 1, set()
+                turns[request.array] = (turn, stored if is_load else stored | places)
                 step = moments.index(moment)
                 row = Row(str(step + 1), request.memory, request.array, [[] for _ in warps])
                 rows.setdefault((step, turn, request.memory, request.array), row).warps[number].append(request)
@@ -219,7 +223,7 @@ def _warp_left(warp: int, label: float) -> float:
 
 def _row(row: Row, top: float, left: float) -> str:
     """One row: its array, its elements, which begin at `left`, the lanes of each warp, its cost."""
-    extent, middle, label, warps = row.extent, top + row.height / 2 + 3.5, _label(row), range(len(row.warps))
+    extent, middle, label, warps = row.extent, top + row.height / 2 + 0.35 * TYPE, _label(row), range(len(row.warps))
     scale = STRIP / extent
     parts = [
         _text(LEFT, middle, label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"),

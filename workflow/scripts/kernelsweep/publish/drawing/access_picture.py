@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 # The boxes of a path, as observe/accesses/picture.py writes them: left, top, width and height.
 BOX = re.compile(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
 # How far a text's middle is above its line, in the picture's units.
-MIDDLE = 3.5
+MIDDLE = 4.2
 
 
 @style.styled

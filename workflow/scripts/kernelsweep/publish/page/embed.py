@@ -135,14 +135,14 @@ def with_classes(page: str) -> str:
 _LOOKS = re.compile(r'(?: clip-path="([^"]*)")? style="((?:fill|stroke|text-anchor)[^"]*)"')
 
 # The size of a drawing that can be folded, and where: at the end of the rows' names, and where the right part begins.
-_FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d.]+) ([\d.]+)'[^>]*>")
+_FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d.]+) ([\d.]+)'[^>]* font-size='(\d+)'[^>]*>")
 
 
 def folded(svg: str, name: str) -> str:
     """A drawing, and behind it for narrow pages the same with its right part below, where the rows' names are again."""
     if not (found := _FOLDS.search(svg)):
         return svg
-    width, height, names, right = map(float, found.groups())
+    width, height, names, right, size = map(float, found.groups())
     identity, below = f"w{crc32(name.encode()):x}", width - right
     body = svg[found.end() :].removesuffix("</svg>")
     # The edge of what lies beside a part is not to be seen.
@@ -152,7 +152,7 @@ def folded(svg: str, name: str) -> str:
         f'<use href="#{identity}"/></svg>'
         for x, y, wide, start in boxes
     ]
-    whole = f'<svg viewBox="0 0 {max(right, names + below):g} {2 * height:g}" fill="currentColor" font-size="10">'
+    whole = f'<svg viewBox="0 0 {max(right, names + below):g} {2 * height:g}" fill="currentColor" font-size="{size:g}">'
     return f'{svg[: found.end()]}<g id="{identity}">{body}</g></svg>{whole}{"".join(parts)}</svg>'
 
 
