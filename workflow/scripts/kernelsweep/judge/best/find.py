@@ -14,7 +14,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.base.groups import grouped
-from kernelsweep.judge.data.reference import THROTTLED, at_place, timed, undefined_kernels
+from kernelsweep.judge.data.reference import THROTTLED, at_place, at_reference, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.statistics import Interval, ratio, time_interval
@@ -86,10 +86,8 @@ def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -
     beside  names of libraries and limits, which are wanted instead, with each kind of arithmetic
     """
     kinds = data.settings.kinds
-    columns = [axis for axis in ALL_POINT_COLUMNS if axis in kinds]
-    axes = [*columns, *(axis for axis in kinds if axis not in columns)]
-    parameters = [axis for axis in axes if kinds[axis] == "kernel"]
-    others = [axis for axis in axes if axis not in parameters]
+    axes = [axis for axis in dict.fromkeys([*ALL_POINT_COLUMNS, *kinds]) if axis in kinds]
+    parameters, others = ([axis for axis in axes if (kinds[axis] == "kernel") == own] for own in (True, False))
     names, undefined = data.kernel_names if beside is None else [*beside], undefined_kernels(data.measurements)
     rows = timed(data.measurements[data.measurements["kernel"].isin(names)], data.device)
     # The other columns make the order of equal times reproducible.
@@ -99,16 +97,13 @@ def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -
     of_place = ordered.groupby([*of_one, *others], sort=False, dropna=False)
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
     near = ordered[may_tie(ordered["time_low_us"], of_place["time_high_us"].transform("first"))]
-    rows_near = near.to_dict("records")
-    places = grouped(
-        rows_near, lambda row: (names.index(row["kernel"]), *(row[axis] for axis in [*of_one[1:], *others]))
-    )
+    inner = [*of_one[1:], *others]
+    places = grouped(near.to_dict("records"), lambda row: (names.index(row["kernel"]), *(row[axis] for axis in inner)))
     entries = []
-    for place, (first, *slower) in sorted(places.items()):
-        kernel = first["kernel"]
+    for _, (first, *slower) in sorted(places.items()):
+        kernel, point = first["kernel"], {axis: first[axis] for axis in others}
         ties = [row for row in slower if is_tie(row, first)]
         fastest, *tied = (as_configuration(row, parameters, kernel in data.gridded) for row in (first, *ties))
-        point = dict(zip(others, place[len(of_one) :], strict=True))
         entries.append(Best(name, kernel, kernel in undefined, point, first["count"], fastest, tuple(tied)))
     return entries
 
@@ -247,8 +242,8 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     First the configuration that loses least at its worst size, if that is at most MOST; of those whose worst losses tie
     within the error, the one that loses least on average. Then, if it loses more than LITTLE somewhere, the fewest that
     don't, by size, chosen alike, of which each is for a part of the sizes that share a value on the first axis of
-    sizes, or for all with these values. Kernels of undefined behaviour, and limits, are left out. Nothing
-    else decides what to use. The first kernel's arithmetic comes first: one that rounds more solves an easier problem.
+    sizes, or for all with these values. Kernels of undefined behaviour, and limits, are left out. Nothing else decides
+    what to use. The first kernel's arithmetic comes first: one that rounds more solves an easier problem.
     """
     parameters, sizes = kernel_axes(data.settings), size_axes(data.settings)
     kinds = [axis for axis in place_axes(data.settings) if axis not in sizes]
@@ -262,12 +257,11 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
         places = [{axis: size[axis] for axis in sizes} for size in of_size.to_dict("records")]
         for start, end in _ranges(losses, little, places):
             here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
-            choice, lost = _least(losses[..., start:end], little[:, start:end])
+            choice = _least(losses[..., start:end], little[:, start:end])
             of_choice = here[here["choice"] == choices[choice]].to_dict("records")
             chosen, used = of_choice[-1], _used(of_choice, parameters, data)
-            by_size = [_used([row], parameters, data) for row in of_choice]
-            of_other_peak = [one for one in by_size if one.peak_of not in (None, used.peak_of)]
-            beside, gain, is_throttled = _beside(last, chosen)
+            largest_first = (_used([row], parameters, data) for row in reversed(of_choice))
+            lost = losses[0, choice, start:end].tolist()
             uses.append(
                 Use(
                     study=name,
@@ -279,16 +273,9 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     mean=mean(lost),
                     losses=tuple(lost),
                     configuration=used,
-                    of_other_peak=of_other_peak[-1] if of_other_peak else None,
-                    beside=beside,
-                    gain=gain.value if gain else None,
-                    gain_low=gain.low if gain else None,
-                    gain_high=gain.high if gain else None,
-                    is_beside_throttled=is_throttled,
-                    ties=tuple(
-                        Tie(rows[-1]["kernel"], _used(rows, parameters, data))
-                        for rows in _ties(here, chosen, choices[~np.isnan(losses[0, :, end - 1])])
-                    ),
+                    of_other_peak=next((one for one in largest_first if one.peak_of not in (None, used.peak_of)), None),
+                    **_beside(last, chosen),
+                    ties=tuple(Tie(rows[-1]["kernel"], _used(rows, parameters, data)) for rows in _ties(here, chosen)),
                 )
             )
     return uses
@@ -302,9 +289,8 @@ def reference_uses(data: StudyData) -> list[Use]:
 
 def of_reference_kind(data: StudyData) -> StudyData:
     """A study's data with the reference's element type, operation and cache state alone, at any size."""
-    kind = {*place_axes(data.settings)} - {*size_axes(data.settings)}
-    place = {axis: value for axis, value in data.settings.reference.items() if axis in kind}
-    return replace(data, measurements=at_place(data.measurements, place))
+    free = [*size_axes(data.settings), *kernel_axes(data.settings)]
+    return replace(data, measurements=at_reference(data.settings, data.measurements, free))
 
 
 def of_reference(uses: Iterable[Use], name: str, study: StudySettings) -> list[Use]:
@@ -394,16 +380,17 @@ def _losses(rows: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
     return table.index.to_numpy(), losses, little
 
 
-def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, Interval | None, bool]:
-    """The fastest library with the same arithmetic, or else the first kernel; how many times as long; if throttled."""
+def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> dict[str, Any]:
+    """What Use has of the fastest library with the same arithmetic, or else of the first kernel; {} without either."""
     others = last[~last["is_own"]]
     if others.empty:
         others = last[(last["place"] == 0) & (chosen["place"] > 0)]
     if others.empty:
-        return "", None, False
+        return {}
     other = others.sort_values("time_us", kind="stable").iloc[0].to_dict()
-    gain = ratio(over=time_interval(other), under=time_interval(chosen))
-    return str(other["kernel"]), gain, THROTTLED in other["flags"].split()
+    gain, flags = ratio(over=time_interval(other), under=time_interval(chosen)), other["flags"].split()
+    ends = {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
+    return {"beside": str(other["kernel"]), **ends, "is_beside_throttled": THROTTLED in flags}
 
 
 def _used(rows: Sequence[Mapping[Any, Any]], parameters: Sequence[str], data: StudyData) -> Configuration:
@@ -412,15 +399,12 @@ def _used(rows: Sequence[Mapping[Any, Any]], parameters: Sequence[str], data: St
     return replace(last, has_fewer_blocks=len({row.get(GRID_SIZE) for row in rows}) > 1)
 
 
-def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> Sequence[Sequence[Mapping[Any, Any]]]:
-    """The rows by size of what ties with the chosen configuration at each size, the fastest at the last one first.
-
-    own  the choices of our kernels there
-    """
-    choice, size, low, time, high = (here[column].to_numpy() for column in ("choice", "size", *INTERVAL))
+def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any]) -> Sequence[Sequence[Mapping[Any, Any]]]:
+    """The rows by size of what ties with the chosen configuration at each size, the fastest at the last one first."""
+    choice, size, is_own, low, time, high = (here[name].to_numpy() for name in ("choice", "size", "is_own", *INTERVAL))
     is_chosen = choice == chosen["choice"]
     of_chosen = np.flatnonzero(is_chosen)[np.searchsorted(size[is_chosen], size)]  # each row's, of its size
-    near = may_tie(low, high[of_chosen]) & may_tie(low[of_chosen], high) & np.isin(choice, own) & ~is_chosen
+    near = may_tie(low, high[of_chosen]) & may_tie(low[of_chosen], high) & is_own & ~is_chosen
 
     def do_all_tie(rows: Sequence[int]) -> bool:
         pairs = [[Interval(time[at], low[at], high[at]) for at in (row, of_chosen[row])] for row in rows]
@@ -433,23 +417,19 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> Se
     return [here.iloc[by_choice[number]].to_dict("records") for number in others["choice"]]
 
 
-def _least(losses: Numbers, little: Numbers) -> tuple[int, list[float]]:
-    """The choice to use, of those that do at each size where some do, and its losses.
+def _least(losses: Numbers, little: Numbers) -> int:
+    """The choice to use: of those that do at each size, or else lose at most MOST, the one of the least worst loss.
 
-    Of those whose worst loss ties with the least, and is no more than MOST unless all are, the one of the least mean.
-    -1, and no losses, where no configuration has a time at each size.
+    Of those whose worst loss ties with that, the one of the least mean.
 
     losses, little  as of _losses(), at some sizes
     """
-    does, worst = little.all(axis=1), 1 + losses.max(axis=2)  # NaN where a size has no time.
-    among = np.flatnonzero(does if does.any() else ~np.isnan(worst[0]))
-    if not len(among):
-        return -1, []
+    does, worst = little.all(axis=1), 1 + losses.max(axis=2)
+    among = np.flatnonzero(does if does.any() else (losses[0] <= MOST).all(axis=1))
     least = worst[:, among[worst[0, among].argmin()]]
-    near = among[(worst[0, among] <= max(1 + MOST, least[0])) & may_tie(worst[1, among], least[2])]
-    ties = [choice for choice in near if do_tie(Interval(*worst[:, choice]), Interval(*least))]
-    choice = min(ties, key=lambda choice: mean(losses[0, choice]))
-    return int(choice), losses[0, choice].tolist()
+    near = among[may_tie(worst[1, among], least[2])]
+    ties = [int(choice) for choice in near if do_tie(Interval(*worst[:, choice]), Interval(*least))]
+    return min(ties, key=lambda choice: mean(losses[0, choice]))
 
 
 def _ranges(losses: Numbers, little: Numbers, sizes: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
@@ -473,6 +453,6 @@ def _ranges(losses: Numbers, little: Numbers, sizes: Sequence[Mapping[str, Any]]
         if starts[-1] != of_value[0]:
             doing = np.zeros(len(little), bool)
     ranges = list(pairwise([*starts, little.shape[1]]))
-    if len(ranges) > 1 and max(_least(losses, little)[1], default=1) <= MOST:
+    if len(ranges) > 1 and (losses[0] <= MOST).all(axis=1).any():
         return [(0, little.shape[1]), *ranges]
     return ranges
