@@ -64,7 +64,7 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_AS_IS: tuple[str, ...] = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims", "outputs")
+_AS_IS: tuple[str, ...] = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims")
 _AS_IS += ("provenance", "kind", "other_kinds", "once")
 
 
@@ -108,11 +108,6 @@ class StudyAnswer:
     def claims(self) -> Counter[str]:
         """The number of claims on it with each kind of verdict."""
         return Counter(row["verdict"] for row in self.claimed)
-
-    @property
-    def outputs(self) -> int:
-        """How many of the claims are published outputs."""
-        return sum(row["kind"] == OUTPUT for row in self.claimed)
 
     @property
     def mistaken(self) -> int:
@@ -242,6 +237,7 @@ def status_text(
             "clean": clean_texts(answer.proofs.values()),
             "answer": drawn(answer),
             "device": device["by_study"].get(answer.study, {}).get("title", title),
+            "outputs": sum(row["kind"] == OUTPUT for row in answer.claimed),
             "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],
             "files": files[answer.study],
         }

@@ -107,8 +107,7 @@ def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
         least, most = (pick(gains, key=gains.__getitem__) for pick in (min, max))
         ends = (times_text(gains[size]) + one.get("gain_marks", {}).get(size, "") for size in (least, most))
         library = one["library"] or "the fastest library"
-        text = f"in {kind} " if kind else ""
-        text += f"{' to '.join(dict.fromkeys(ends))} times"
+        text = f"in {kind} " * bool(kind) + f"{' to '.join(dict.fromkeys(ends))} times"
         if not texts:
             text += f" as fast as {library}"
         elif library not in texts[0]:

@@ -200,9 +200,7 @@ def _joined(uses: Sequence[Use]) -> Use:
 
 def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:
     """What takes as long at each of the sizes, and the number of the others; "" for nothing."""
-    kernels = ["" if tie.kernel == use.kernel else f"{tie.kernel} " for tie in use.ties]
-    configurations = [chosen_text(tie, study) for tie in use.ties]
-    return some_of(list(map("".join, zip(kernels, configurations, strict=True))), most)
+    return some_of([f"{tie.kernel} " * (tie.kernel != use.kernel) + chosen_text(tie, study) for tie in use.ties], most)
 
 
 def sizes_text(use: Use, study: StudySettings, has_arithmetic: bool = False) -> str:

@@ -100,17 +100,14 @@ class Claim(ClaimSettings):
     @property
     def axes(self) -> dict[str, Any]:
         """The kernel's values on axes."""
-        return {axis: value for axis, value in self._further.items() if not axis.startswith(_REFERENCE)}
+        further = (self.model_extra or {}).items()
+        return {axis: value for axis, value in further if not axis.startswith(_REFERENCE)}
 
     @property
     def reference_axes(self) -> dict[str, Any]:
         """The reference kernel's values on axes."""
-        start = len(_REFERENCE)
-        return {axis[start:]: value for axis, value in self._further.items() if axis.startswith(_REFERENCE)}
-
-    @property
-    def _further(self) -> dict[str, Any]:
-        return self.model_extra or {}
+        further = (self.model_extra or {}).items()
+        return {axis.removeprefix(_REFERENCE): value for axis, value in further if axis.startswith(_REFERENCE)}
 
     @property
     def published(self) -> str:

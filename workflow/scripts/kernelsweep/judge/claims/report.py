@@ -26,6 +26,7 @@ from kernelsweep.judge.claims.claim import (
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.data.words import device_text, list_texts, point_text
 from kernelsweep.results import CLAIM_COLUMNS, Row
+from kernelsweep.statistics import Interval
 
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", SOME_SIZES: "◐", NOT_DECIDABLE: "?", UNMEASURED: "–"}
@@ -187,8 +188,7 @@ def _at_sizes(sizes: Sequence[tuple[str, str]], verdict: str = "") -> str:
 
 def _runs(sizes: Sequence[tuple[str, str]], verdict: str) -> str:
     """The sizes with a verdict; of three or more neighbours, the ends: `2¹⁶ to 2²⁴ and 2³⁰`."""
-    neighbours = groupby(sizes, key=itemgetter(1))
-    runs = [[size for size, _ in group] for of_group, group in neighbours if of_group == verdict]
+    runs = [[size for size, _ in group] for of, group in groupby(sizes, key=itemgetter(1)) if of == verdict]
     texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else run)]
     return list_texts(texts, most=len(texts))
 
@@ -207,14 +207,12 @@ def _elsewhere(judged: Judged) -> str:
 def _measured(judged: Judged) -> str:
     """The measured quantity with any remark, or the reason for its absence."""
     if judged.measured:
-        return f"{_interval(judged)}; {judged.message}" if judged.message else _interval(judged)
+        return "; ".join(filter(None, [_interval(judged.measured), judged.message]))
     return judged.message or ("the same" if judged.verdict == HOLDS else judged.output)
 
 
-def _interval(judged: Judged) -> str:
+def _interval(measured: Interval) -> str:
     """A quantity with its interval, if that has a width: `1.987 (1.974 to 2.001)`."""
-    assert judged.measured is not None
-    measured = judged.measured
     if measured.low == measured.high:
         return f"{measured.value:.{_DIGITS}g}"
     decimals = max(_DIGITS - 1 - math.floor(math.log10(abs(measured.value) or 1)), 0)

@@ -431,8 +431,7 @@ def best_table(data: StudyData) -> TableText | str:
         "Times and shares of the peak: at the largest of the sizes; in brackets: 95% interval of the last digits.",
     ]
     heads = ("sizes", "kernel to use", "loses (%)", "time (µs)", "of peak (%)", "peak")
-    columns = zip(heads, zip(*rows, strict=True), strict=True)
-    first, *others = (Column(head, cells, head.endswith(")")) for head, cells in columns)
+    first, *others = map(Column, heads, zip(*rows, strict=True), [head.endswith(")") for head in heads])
     return TableText(
         title=_paper_title(data, "what to use"),
         provenance=f"{data.device['name']}, {where}.",
