@@ -1,8 +1,8 @@
 // Step 1, the baseline: each thread brings one element into shared memory; in steps of stride 1, 2, 4, ... the threads
 // whose index is a multiple of 2 * stride add the element at that distance.
 //
-// The active threads are scattered over all warps: every warp runs almost every step for ever fewer of its lanes, and
-// the test costs a remainder.
+// The active threads are scattered over all warps: in the first five steps, every warp runs, for 16 of its lanes down to
+// one; each later step leaves half as many warps. The test costs a remainder.
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -175,7 +175,8 @@ def configuration_words(values: Mapping[str, Any]) -> str:
     return point_text(words)
 
 
-# Axes that are the sides of one matrix, image or grid.
+# Axes of launches, in words; and those that are the sides of one matrix, image or grid.
+LAUNCH_AXES = {"block_size": "block size", "unroll": "unroll factor", "grid_size": "grid size"}
 _SIDES = {"m", "n", "k", "width", "height", "depth", "rows", "columns"}
 
 
@@ -196,10 +197,10 @@ def size_words(values: Mapping[str, Any]) -> str:
 
 def place_text(values: Mapping[str, Any]) -> str:
     """Values on axes in a sentence: `array size 2²⁴, int32 sum, block size 512, cold cache`; `n=1024, cold cache`."""
-    named = ("array_size", "dtype", "operation", "block_size", "cache")
+    named = ("array_size", "dtype", "operation", *LAUNCH_AXES, "cache")
     texts = [f"array size {axis_value('array_size', values['array_size'])}"] if "array_size" in values else []
     texts.append(" ".join(str(values[axis]) for axis in ("dtype", "operation") if axis in values))
-    texts += [f"block size {values['block_size']}"] if "block_size" in values else []
+    texts += [f"{words} {axis_value(axis, values[axis])}" for axis, words in LAUNCH_AXES.items() if axis in values]
     texts.append(size_words({axis: value for axis, value in values.items() if axis not in named}))
     texts += [f"{values['cache']} cache"] if "cache" in values else []
     return ", ".join(filter(None, texts))
