@@ -28,7 +28,9 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     of = {study: _joined([chart, *chart["further"].values()]) for study, chart in charts.items()}
     peaks = dict.fromkeys(chain(*of.values()))
     ranges = {peak: _named({study: shares[peak] for study, shares in of.items() if peak in shares}) for peak in peaks}
-    return [f"Our fastest kernels reach {_list_peaks(ranges)} at the largest sizes"]
+    first = {peak: ranges.pop(peak) for peak in [*ranges][:1]}
+    further = [f"Where another peak is nearer, they reach {_list_peaks(ranges)}"] if ranges else []
+    return [f"Our fastest kernels reach {_list_peaks(first)} at the largest sizes", *further]
 
 
 def _named(of: Shares) -> str:
@@ -51,30 +53,32 @@ def _use(chart: Mapping[str, Any]) -> str:
     better = better if better and _of_peaks(_joined(better, "shares")) != shares else []
     if not _ahead(first) and first[0]["is_everywhere"]:
         text = f"Use {_names(first)}: {shares} at {size}"
-        text += f"; or by size{_reaching(better, [*_joined(first, 'shares')], _names(first))}" if better else ""
+        text += f"; chosen by size{_reaching(better, [*_joined(first, 'shares')], _names(first))}" if better else ""
     else:
         text = f"At {size}, {_beside(better or first, 'use ', ' peak')}"
         text += f"; for all sizes{_reaching(first, [*_joined(better, 'shares')])}" if better else ""
     for kind, one in chart["further"].items():
         rows = [row for row in one["reached"] if row["is_refined"]] or one["reached"]
         way = "" if [*one["ends_of"]] == [kind] else f"in {kind}, "
-        text += f"; {way}{_beside(rows, said=text) if rows else f'{kind}: ' + _of_peaks(one['ends_of'], '')}"
+        text += f"; {way}{_beside(rows, is_further=True) if rows else f'{kind}: ' + _of_peaks(one['ends_of'], '')}"
     return text
 
 
-def _beside(rows: Sequence[Mapping[str, Any]], verb: str = "", word: str = "", said: str = "") -> str:
+def _beside(rows: Sequence[Mapping[str, Any]], verb: str = "", word: str = "", is_further: bool = False) -> str:
     """The rows' kernels and shares, behind those of the libraries that are faster.
 
-    said  the text before, which may have named the library
+    is_further  whether other text stands before
     """
-    shares, ahead = _joined(rows, "shares"), _ahead(rows, said, "" if said else "reaches ")
+    shares, ahead = _joined(rows, "shares"), _ahead(rows, "" if is_further else "reaches ")
     if not ahead or len(shares) > 1:
-        ours = f"our fastest is {_names(rows)}" if ahead and not said else f"{'' if ahead else verb}{_names(rows)}"
+        ours = (
+            f"our fastest is {_names(rows)}" if ahead and not is_further else f"{'' if ahead else verb}{_names(rows)}"
+        )
         return f"{ours}: {_of_peaks(shares, word)}{f' ({ahead})' if ahead else ''}"
     ((peak, own),) = shares.items()
     of = f"of {peak_text(peak)}{word}"
     ours = f"our {_names(rows)} {_range(own)}"
-    return f"{of} {ahead}, {ours}" if said else f"{ahead} {of}, {ours}"
+    return f"{of}, {ahead}, {ours}" if is_further else f"{ahead} {of}, {ours}"
 
 
 def _reaching(rows: Sequence[Mapping[str, Any]], peaks: Sequence[str], said: str = "") -> str:
@@ -84,39 +88,31 @@ def _reaching(rows: Sequence[Mapping[str, Any]], peaks: Sequence[str], said: str
     return f"{f' {names}' * (names != said)}: {of_peaks}{f' ({ahead})' * bool(ahead)}"
 
 
-def _ahead(rows: Sequence[Mapping[str, Any]], said: str = "", verb: str = "") -> str:
-    """The shares of libraries that are faster than these rows of the answer: `cub_tuned 94%`; "" for none.
-
-    said  the text before, which may have named the library
-    """
+def _ahead(rows: Sequence[Mapping[str, Any]], verb: str = "") -> str:
+    """The shares of libraries that are faster than these rows of the answer: `cub_tuned 94%`; "" for none."""
     own = _range([*chain(*_joined(rows, "shares").values())] or [0.0])
     marks = {library: mark for row in rows for library, mark in row.get("marks", {}).items()}
     ahead = {library: of for library, shares in _joined(rows, "ahead").items() if (of := _range(shares)) != own}
-    texts = [
-        f"{library} {verb}" * (f"{library} " not in said) + of + marks.get(library, "") for library, of in ahead.items()
-    ]
+    texts = [f"{library} {verb}{of}{marks.get(library, '')}" for library, of in ahead.items()]
     return list_texts(texts) if texts else ""
 
 
 def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
-    """How many times as fast as the fastest library our fastest is, over the sizes; none without a library."""
+    """How many times as fast as the fastest library our fastest is, by kind of arithmetic; none without a library."""
+    own = next((peak for peak in chart.get("peaks", ()) if chart["further"] and peak != "memory"), "")
     texts: list[str] = []
-    for kind, one in {"": chart, **chart["further"]}.items():
+    for kind, one in {own: chart, **chart["further"]}.items():
         if not (gains := one["gains"]):
             continue
         least, most = (pick(gains, key=gains.__getitem__) for pick in (min, max))
         ends = (times_text(gains[size]) + one.get("gain_marks", {}).get(size, "") for size in (least, most))
         library = one["library"] or "the fastest library"
-        text = f"in {kind} " * bool(kind) + f"{' to '.join(dict.fromkeys(ends))} times"
-        if not texts:
-            text += f" as fast as {library}"
-        elif library not in texts[0]:
-            text += f" ({library})"
-        text += f" at {len(gains)} sizes" if len(gains) > 1 else f" at {least}"
+        text = f"{f'In {kind}, our' if kind else 'Our'} fastest is {' to '.join(dict.fromkeys(ends))} times as fast"
+        text += f" as {library} at {f'{len(gains)} sizes' if len(gains) > 1 else least}"
         if gains[least] < 1 < gains[most]:
             text += f", faster at {sum(gain > 1 for gain in gains.values())}"
         texts.append(text)
-    return [f"Our fastest is {'; '.join(texts)}"] if texts else []
+    return texts
 
 
 def _names(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -18,6 +18,7 @@ from kernelsweep.judge.data.words import (
     configuration_words,
     device_text,
     peak_text,
+    place_text,
     point_text,
     reference_text,
     size_words,
@@ -49,18 +50,24 @@ def some_of(texts: Sequence[str], most: int) -> str:
 
 
 def configuration_text(
-    configuration: Configuration, beside: Configuration | None = None, fixed: Collection[str] = ()
+    configuration: Configuration,
+    beside: Configuration | None = None,
+    fixed: Collection[str] = (),
+    spelled: bool = False,
 ) -> str:
     """A configuration in short: `256 × 8 in 1,056 blocks`, on a study's own axes `tile=64×32 rows=8`; "" without axes.
 
     Of own axes, those are named that are not `fixed`, and whose values differ from the configuration `beside` it.
+    `spelled`: `block size 256, unroll factor 8, 1,056 blocks`.
     """
     values, others = configuration.parameters, beside.parameters if beside else {}
     if is_short(values):
         grid = values.get("grid_size")
         most = "up to " * configuration.has_fewer_blocks
         blocks = "as many blocks as needed" if grid == LARGEST_GRID else f"{most}{grid or 0:,} blocks"
-        return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {blocks}")
+        named = {axis: values[axis] for axis in ("block_size", "unroll")}
+        text = place_text(named) if spelled else " × ".join(map(str, named.values()))
+        return text if grid is None else f"{text}{',' if spelled else ' in'} {blocks}"
     named = {axis: value for axis, value in values.items() if others.get(axis) != value and axis not in fixed}
     return configuration_words(named)
 
@@ -70,11 +77,11 @@ def is_short(parameters: Collection[str]) -> bool:
     return {"block_size", "unroll"} <= set(parameters) <= {"block_size", "unroll", "grid_size"}
 
 
-def chosen_text(use: Use | Tie, study: StudySettings) -> str:
+def chosen_text(use: Use | Tie, study: StudySettings, spelled: bool = False) -> str:
     """The configuration to use in short, without axes on which the kernel has one value, so that no choice is made."""
     own = next((one.axes for one in study.kernels if one.name == use.kernel), {})
     fixed = {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
-    return configuration_text(use.configuration, fixed=fixed)
+    return configuration_text(use.configuration, fixed=fixed, spelled=spelled)
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -93,7 +100,8 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     everywhere     whether the row is for all sizes; has_better: and others refine it; is_refined: it is one of these
     arithmetic     what is not the first kernel's; "" for that
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
-                   of `smaller` sizes, if they are others
+                   of `smaller` sizes, if they are others. spelled: the configuration with its axes' names
+    is_at_largest  whether one of the sizes has the largest value on the first axis of sizes
     loses          at most, and on `average`
     losses         at each size in words
     other_share    of another peak, at the largest of the sizes that are nearer to it: `19.0% of float32's`; or ""
@@ -110,6 +118,9 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     peaks = {one.peak_of for use in uses for one in (use.configuration, use.of_other_peak) if one and one.peak_of}
     by_arithmetic = grouped(uses, lambda use: use.kind.get("arithmetic")).values()
     many = [id(use) for of in by_arithmetic for use in of if len(of) > MOST_ROWS]
+    sizes = [size for use in uses for size in use.sizes]
+    varied = next((axis for axis in size_axes(study) if len({size[axis] for size in sizes}) > 1), "")
+    largest = max((size[varied] for size in sizes), default=None) if varied else None
     refined = [use.kind for of in by_arithmetic for use in of if use.everywhere and len(of) > 1]
     groups = [
         [*group] for _, group in groupby(uses, lambda use: (use.everywhere, use.kernel) if id(use) in many else id(use))
@@ -124,6 +135,8 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
             + (f" at {sizes_text(last, study)}; {len(others)} others at smaller sizes" if others else ""),
+            "spelled": chosen_text(last, study, spelled=True),
+            "is_at_largest": not varied or use.sizes[-1][varied] == largest,
             "smaller": [f"{chosen_text(one, study)} at {sizes_text(one, study)}" for one in others],
             "ties": tied_text(use, study, _FEW_TIES),
             # One kernel of one configuration loses nothing.

@@ -185,8 +185,7 @@ def _part(
         "is_checked": any(outcome.clean for outcome in outcomes),
         "page": _page(platform.whole, results),
         "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
-        "points": _points(outcomes, len(uncounted), found)
-        + (f"; {sum(one.right for one in together):,} of these in the report" if is_as_told and others else ""),
+        "points": _points(outcomes, len(uncounted), found),
         # The report of all, and the terminal, have fewer.
         "other": others[0]["name"] if others and (whole or pageless) else "",
         "together": f"The report has the {f'{len(together)} studies' if len(together) > 1 else 'study'} above"
@@ -212,10 +211,9 @@ def _study_row(
     status, outcome = platform.newest(study), platform.outcome(study)
     current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
     page = next(filter(None, (_page(one, results, study) for one in current or [status])), "")
-    whole, remark = platform.whole, ""
-    if whole and whole not in current:
-        # Only a study of the run of all has another result there.
-        remark = f"run by itself, {when(status.made)}" if study in whole.studies else ""
+    # Only a study of the run of all has another result there.
+    is_apart = platform.whole and platform.whole not in current and study in platform.whole.studies
+    remark = f"run by itself, {when(status.made)}" if is_apart else ""
     if is_uncounted:
         before = "" if outcome.is_right else f"before that, {outcome.fault}; "
         again = f"{found[1]}; " if found else f"{platform.again(study, status.made)}; "

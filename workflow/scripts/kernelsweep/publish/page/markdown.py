@@ -113,6 +113,11 @@ def _name_rows(tokens: Sequence[Token]) -> None:
                     child.type, child.content = "html_inline", f"<code>{breakable(child.content)}</code>"
 
 
+def coded(text: str) -> str:
+    """A text as HTML, with code for what is between backticks."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def breakable(name: str) -> str:
     """A kernel's name as HTML that may break after an underscore within it, and after its study."""
     return re.sub(r"((?<=[^\W_])_|/)(?=[^_])", r"\1<wbr>", escape(name))

@@ -26,7 +26,7 @@ class Section:
     """A study, or a chapter that follows the studies.
 
     name         the anchor by which it is linked to
-    description  a study's, as text
+    description  a study's, as HTML
     parts        its text and tables as HTML, each by the words that it is folded below; not folded below ""
     largest      the step of a study that brought most: its place, and a sentence
     undrawn      why some of its figures are missing

@@ -10,7 +10,7 @@ from typing import Any
 from kernelsweep.base.json_files import read_json
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
-from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.page.markdown import coded, to_html
 from kernelsweep.publish.page.render import Section
 
 
@@ -57,7 +57,7 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     return Section(
         name=name,
         title=study["title"],
-        description=study["description"],
+        description=coded(study["description"]),
         largest=story["largest"],
         undrawn=undrawn,
         parts={why: steps, numbers: table},
