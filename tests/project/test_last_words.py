@@ -210,6 +210,7 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         now[0] = 100 + seconds
         if done == 3:  # What none has done before.
             tell("a job", event="job_info", jobid=8, rule_name="judge")
+            tell("a job", event="job_info", jobid=9, rule_name="unrolling")  # a study's target
         tell("finished", event="job_finished", job_id=done - 1)
         tell("a step", event="progress", done=done, total=44)
     ending.say()
@@ -218,10 +219,10 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "a warning",
         "44 jobs",
         "2 of 44 jobs: drawing matmul for 0:03, checking matmul, checking matmul...",
-        "4 of 44 jobs, under a minute left: judging, checking matmul...",
+        "4 of 44 jobs, under a minute left: finishing, judging, checking matmul...",
         # More than a third above what was told: pins the time left that rose by a third each time, 0:08 to 2:32.
-        "6 of 44 jobs: checking matmul for 0:39, judging, checking matmul",
-        "7 of 44 jobs: checking matmul for 1:50, judging",
+        "6 of 44 jobs: checking matmul for 0:39, finishing, judging, checking matmul",
+        "7 of 44 jobs: checking matmul for 1:50, finishing, judging",
     ]
 
 

@@ -307,7 +307,7 @@ class LastWords(logging.Filter):
         rule: str = getattr(record, "rule_name", "")
         now = time.monotonic()
         log = next(iter(getattr(record, "log", None) or []), "")
-        self._running[job] = _doing(rule, where), now, log
+        self._running[job] = _doing("end" if rule in self._known() else rule, where), now, log
         self._time_left.begin(job, rule, log, now)
         if self._next_line == 0.0 and self._is_quiet and not self._is_dry():
             self._next_line = now + _SECONDS_TO_FIRST_LINE
