@@ -139,7 +139,7 @@ def test_without_a_gpu_auto_emulates_and_draws_the_fullest_recording(machine: Ma
 
 
 def test_an_unknown_recording_is_refused_with_those_there_are(machine: Machine, tmp_path: Path) -> None:
-    assert refused("recording/h100", tmp_path).endswith("no recording 'h100'; In resources/recordings/: none.")
+    assert refused("recording/h100", tmp_path).endswith("no recording 'h100'. In resources/recordings/: none.")
     record(tmp_path, "nvidia-h200", "2026-10-01T12:00:00Z")
     assert refused("recording/nvidia-h20", tmp_path).endswith(
         "; did you mean 'nvidia-h200'? In resources/recordings/: nvidia-h200."

@@ -88,7 +88,7 @@ def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
     ],
 )
 def test_an_axis_that_no_study_has(toy: Path, key: str, value: Any) -> None:
-    with pytest.raises(UserError, match=rf"^config/config.yaml .*: {key}.* has 'zebra'; Allowed: cache"):
+    with pytest.raises(UserError, match=rf"^config/config.yaml .*: {key}.* has 'zebra'. Allowed: cache"):
         load_project({**contents(toy)[CONFIG], key: value}, toy)
 
 

@@ -236,7 +236,7 @@ def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
         ("[{lines: {x: tiles}}]", "figures: lines: x is 'tiles'; did you mean 'tile'?"),
         ("[{lines: {show: gflop}}]", "figures: lines: show is 'gflop'; did you mean 'gflops'?"),
         ("[lanes]", "figures: lanes needs the axis array_size, which the study lacks"),
-        ("[{lines: {z: n}}]", "figures: lines has 'z'; Allowed: x, by"),
+        ("[{lines: {z: n}}]", "figures: lines has 'z'. Allowed: x, by"),
         ("[lines, {lines: {x: n}}]", "figures lists 'lines' twice"),
     ):
         with pytest.raises(UserError) as error:

@@ -111,7 +111,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, told: str
     ("arch", "sm_9", "arch is 'sm_9'. Allowed: for example native or sm_90."),
     ("studies", ["unroling"], "studies names 'unroling'; did you mean 'unrolling'? Allowed: "),
     ("platform", ["NVIDIA H200"], "platform.0 is 'NVIDIA H200'. Allowed: for example auto or gpu or emulator"),
-    ("platforms", {"zebra": {}}, "platforms names 'zebra'; Allowed: emulator, nvidia-h200, ..."),
+    ("platforms", {"zebra": {}}, "platforms names 'zebra'. Allowed: emulator, nvidia-h200, ..."),
 ])  # fmt: skip
 def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, told: str) -> None:
     with pytest.raises(UserError) as error:
@@ -141,8 +141,8 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
     ({"kernels": [ENTRY | {"launches": [GRIDDED | {"n)": None}]}]},
      "unknown key 'n)' under kernels.0.launches.0; an expression with a comma stands in quotes. Known keys: kernel, "),
     ({"limits": ["dubled"]}, "limits names 'dubled'; did you mean 'doubled'? Allowed: copy, fill, doubled."),
-    ({"claims": [CLAIM | {"reference_unroll": 3}]}, "claims.0.unroll is 3; Allowed: "),
-    ({"steps": [{"kernel": "doubled", "unroll": 3}]}, "steps.0.unroll is 3; Allowed: "),
+    ({"claims": [CLAIM | {"reference_unroll": 3}]}, "claims.0.unroll is 3. Allowed: "),
+    ({"steps": [{"kernel": "doubled", "unroll": 3}]}, "steps.0.unroll is 3. Allowed: "),
     ({"axes": {"lambda": [1]}}, "axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"),
     # Pins: direct.cu was blamed, and "an #if".
     ({"kernels": [ENTRY | {"function": "doubled<unrol>"}]}, "a launch has 'unrol', which doubled.cu and its hea"),

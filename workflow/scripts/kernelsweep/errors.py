@@ -101,7 +101,7 @@ def check_known(value: object, known: Iterable[object], subject: str, these: str
     """
     allowed = list(dict.fromkeys(known))
     if value not in allowed:
-        guess = nearest(str(value), map(str, allowed)) or ";"
+        guess = nearest(str(value), map(str, allowed)) or "."
         raise UserError(f"{subject} {shown_value(value)}{guess} {these}: {', '.join(map(str, allowed)) or 'none'}.")
 
 

@@ -35,7 +35,7 @@ def check_names(plan: Plan, instance: FileInstance, point: Point, place: str, wh
         for name in launch.arguments:
             if isinstance(name, str) and array_of(name) not in (arrays if array_of(name) != name else known):
                 every = [*known, *point]
-                guess = nearest(name, every) or f"; Known: {', '.join(every)}."
+                guess = nearest(name, every) or f". Known: {', '.join(every)}."
                 raise UserError(f"{place}.{number}.arguments has {name!r}{guess}")
     inputs = [name for name, array in arrays.items() if array.contents is not None]
     for key, names, allowed in (

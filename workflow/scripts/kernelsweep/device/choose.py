@@ -37,7 +37,7 @@ def check_names(names: Iterable[str], where: str) -> None:
     for name in names:
         guess = nearest(name, [EMULATOR])
         if name != EMULATOR and (guess or not re.search(r"[-0-9]", name)):
-            raise UserError(f"{where}: platforms names {name!r}{guess or '; Allowed: emulator, nvidia-h200, ...'}")
+            raise UserError(f"{where}: platforms names {name!r}{guess or '. Allowed: emulator, nvidia-h200, ...'}")
 
 
 # A plan asks for each study.
@@ -120,7 +120,7 @@ def _chosen(
 def _undeclared(named: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:
     known = ["auto", GPU, EMULATOR, *declared]
     return UserError(
-        f"platform is {named!r}, which is no GPU of this machine{nearest(named, known) or ';'} Allowed: "
+        f"platform is {named!r}, which is no GPU of this machine{nearest(named, known) or '.'} Allowed: "
         f"{', '.join(known)}, or recording/<name>. For GPUs of other machines, such as a cluster's, say in config.yaml "
         f"what to compile for: gpu_models: {{{named}: {{arch: sm_90}}}}"
     )

@@ -70,7 +70,7 @@ def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str
             known = list(_resolved(parent, schema).get("properties", {}))
             under = f" under {'.'.join(path[:-1])}" if path[1:] else ""
             unknown.append(last)
-            others = "; an expression with a comma stands in quotes." if ")" in last else ";"
+            others = "; an expression with a comma stands in quotes." if ")" in last else "."
             guess = nearest(last, known) or f"{others} Known keys: {', '.join(known)}."
             texts[".".join(path)] = f"unknown key {last!r}{under}{guess}"
             continue
@@ -97,7 +97,7 @@ def _allowed(error: Any, value: Any, node: Mapping[str, Any]) -> str:
     options = (node, *node.get("anyOf", ()))
     if words := [str(word) for option in options for word in option.get("enum", ())]:
         words += [f"{one['minimum']} to {one['maximum']}" for one in options if {"minimum", "maximum"} <= {*one}]
-        return f"{nearest(str(value), words) or ';'} Allowed: {', '.join(words)}."
+        return f"{nearest(str(value), words) or '.'} Allowed: {', '.join(words)}."
     examples = " or ".join(dict.fromkeys(str(one) for option in options for one in option.get("examples", ())))
     wanted = re.sub(r"^\w+ should (be )?(a valid )?", "", error["msg"]).partition(" or instance of")[0]
     return f". Allowed: {f'for example {examples}' if examples else wanted.replace('dictionary', 'keys with values')}."
