@@ -272,7 +272,7 @@ def test_a_templates_arguments_can_be_named_and_vectors_are_passed_by_value(tmp_
         "    scaled<T, P><<<(n + 63) / 64, 64>>>(y, x, by, n);\n}\n"
     )
     refused = checked(file, "scaled")
-    assert refused.status == 2 and "types that can't be read are float: --kernel 'NAME<float3, 4>'" in repr(refused)
+    assert refused.status == 2 and "Types that can't be read are float: --kernel 'scaled<half, 4>'" in repr(refused)
     result = checked(file, "scaled<float3, const half *>")
     assert result.right and result.guessed["float2 by"] == "0.5", result
 
@@ -647,7 +647,13 @@ def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
     assert checked(file, "count", cases=case, seeds=8).right
 
 
-def test_what_cannot_be_checked_is_said_and_what_is_given_is_used(tmp_path: Path) -> None:
+def test_what_cannot_be_checked_is_said_and_what_is_given_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (half := tmp_path / "half.cu").write_text("__global__ void keep(nv_bfloat16 *y, int n) { y[n] = y[0]; }\n")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)  # It is not installed, as after `uv tool install`.
+    result = checked(half, "keep", grid="n", block="32")
+    assert "`nv_bfloat16 *y` has the type bfloat16, which needs the package ml_dtypes" in repr(result)
     result = checked(write(tmp_path), "structured")
     assert result.status == 2 and "no argument can be made for `struct node *nodes`" in repr(result)
     file = tmp_path / "tile.cu"

@@ -98,10 +98,7 @@ def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
         encoding="utf-8",
     )
     told = start_study(["gaussian", "fan.cu"])
-    assert (
-        "Its other kernels: Fan2. Not guessed, as structures are not: `const Place *places`.\nFirst write the right "
-        in told
-    )
+    assert "Its other kernels: Fan2. Not guessed, as structures are not: `const Place *places`. In NumPy: np.a" in told
     assert Path("kernels/gaussian/gaussian.cu").read_text("utf-8") == '#include "../../fan.cu"\n'
     (launch,) = yaml.safe_load(Path("config/studies/gaussian.yaml").read_text("utf-8"))["kernels"][0]["launches"]
     made = ["texture(image)", "tensor_map(tiles, 64)", "places"]

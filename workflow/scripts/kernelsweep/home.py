@@ -25,18 +25,18 @@ EMULATOR_HEADERS = "emulator/cpp"
 HEADERS = "kernels/include"
 
 
-def _gpu_installation() -> str:
-    """The command by which an installation gets what it lacks on a machine with a GPU; "" in a checkout."""
+def installation(extra: str) -> str:
+    """The command by which an installation gets an extra, such as gpu; "" in a checkout."""
     if not _INSTALLED:
         return ""
     origin = json.loads(metadata.distribution("kernelsweep").read_text("direct_url.json") or "{}")
     url = str(origin.get("url", ""))
     if url.startswith("file:"):
-        return f"uv tool install {shlex.quote(f'{unquote(urlparse(url).path)}[gpu]')}"
-    return f"uv tool install 'kernelsweep[gpu]{f' @ git+{url}' if 'vcs_info' in origin else ''}'"
+        return f"uv tool install {shlex.quote(f'{unquote(urlparse(url).path)}[{extra}]')}"
+    return f"uv tool install 'kernelsweep[{extra}]{f' @ git+{url}' if 'vcs_info' in origin else ''}'"
 
 
-GPU_INSTALLATION = _gpu_installation()
+GPU_INSTALLATION = installation("gpu")
 
 
 def version() -> str:

@@ -30,6 +30,7 @@ from kernelsweep.project.host_code import names_of, python_name
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
 from kernelsweep.study.kernels.launches import MOST_THREADS
 from kernelsweep.study.point import Point
+from kernelsweep.study.problem.array_values import read_dtype
 from kernelsweep.study.study import checked_study
 from kernelsweep.sweep.sweep_kernel import swept
 
@@ -173,7 +174,8 @@ def why_not(guessed: Guess) -> str:
     """Why a call can't be guessed; "" where it can."""
     for one in guessed.parameters:
         if one.made or not one.dtype or (one.row > 1 and not one.is_array and "float" not in one.dtype):
-            return f"no argument can be made for `{one.text}`. A study can: kernelsweep new NAME FILE.cu."
+            name = guessed.name if guessed.name.islower() else "NAME"
+            return f"no argument can be made for `{one.text}`. A study can: kernelsweep new {name} {guessed.file}"
     if guessed.unread:
         return (
             f"the value of the template's parameter {guessed.unread[0]} in the launch can't be read. Name all: "
@@ -195,10 +197,12 @@ def why_not(guessed: Guess) -> str:
 def learnt(guessed: Guess, runs: Runs) -> tuple[Guess, dict[str, Holds]]:
     """The guessed call, with which sizes have to be small, and what its arrays hold.
 
-    Raises UserError where it can't be called.
+    Raises UserError where it can't be called, as without the package of a type.
     """
     if why := why_not(guessed):
         raise UserError(why)
+    for one in guessed.parameters:
+        read_dtype(one.dtype, f"`{one.text}`")
     guessed, holds = learn(guessed, partial(runs, guessed))
     of_launch = names_of(" ".join((*guessed.grid, *guessed.block)))
     # All plain numbers of blocks together, and each size that is in no grid and no block.
@@ -281,9 +285,7 @@ class Runs:
         for outcome in made.outcomes.values():
             self.last = outcome.message
             if outcome.status == "build_failed":
-                named = (
-                    "\nOf its template, types that can't be read are float: --kernel 'NAME<float3, 4>' names others."
-                )
+                named = f"\nTypes that can't be read are float: --kernel '{guessed.name}<half, 4>' names others."
                 raise UserError(outcome.message + named * ("<" in guessed.function))
         return made.outcomes
 

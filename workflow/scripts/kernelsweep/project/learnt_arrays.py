@@ -187,7 +187,7 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
     }
     text = f"{head or '# Written by `kernelsweep check`.'}\nimport numpy as np\n"
     text += "from math import ceil\n" * ("ceil(" in str(holds))
-    text += "import ml_dtypes\n" * ("bfloat16" in "".join(inputs.values()))
+    text += "import ml_dtypes  # the extra bfloat16\n" * ("bfloat16" in "".join(inputs.values()))
     for function, arrays, given in (("inputs", inputs, ["random"]), ("outputs", outputs, [])):
         named = re.findall(r"[A-Za-z_]\w*", " ".join(arrays.values()))
         parameters = ", ".join([*given, *(axis for axis in guessed.axes if axis in named)])

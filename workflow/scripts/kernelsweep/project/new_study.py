@@ -31,6 +31,7 @@ from kernelsweep.project.project import check_study_names
 _TEMPLATES = HOME / "examples/new-study"
 _FILES = ("study.yaml", "kernel.cu", "problem.py")
 _IGNORED = "/results/\n/.snakemake/\n"
+_STRUCTURE = 'np.array((4, 0.5), np.dtype([("n", np.int32), ("x", np.float32)], align=True))'
 _LARGE = {1: "[2^20, 2^24]", 2: "[1024, 4096]"}
 _BLOCKS = "[64, 128, 256]"
 
@@ -91,7 +92,7 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
     if missing := missing_headers(file, include):
         told += f" Not found: {', '.join(missing)}; name their folders in the kernel's options, as -Iinclude."
     if unknown := [f"`{one.text}`" for one in chosen.parameters if not one.dtype]:
-        told += f" Not guessed, as structures are not: {', '.join(unknown)}."
+        told += f" Not guessed, as structures are not: {', '.join(unknown)}. In NumPy: {_STRUCTURE}."
     covering = guess(file, chosen.name, include, launched=False)
     if not set(chosen.sizes) & {word for side in chosen.grid for word in re.findall(r"\w+", side)} and covering.grid:
         chosen = covering  # The file launches it for one size only.

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.home import COMMAND
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.project import building, inputs
 from kernelsweep.project.files import OTHERS, RESULTS, parts_of, path, scope_of
@@ -125,7 +126,7 @@ def compare(project: Project) -> list[str]:
 def grade(project: Project) -> list[str]:
     """The verdicts on the candidates that the configuration names."""
     if not project.grading:
-        raise UserError("Name a kernel's file and a study: snakemake grade --config candidate=x.cu study=<study>.")
+        raise UserError(f"Name a kernel's file and a study: {COMMAND} grade --config candidate=x.cu study=<study>.")
     shown = ("verdict.json", "verdicts.jsonl", "grade.html", ".verdict")
     return [path("grade", platform=project.platforms[0], file=name) for name in shown]
 
@@ -171,7 +172,7 @@ def header(project: Project) -> list[str]:
 def figure(project: Project) -> list[str]:
     """The figure of the explorer's view, or of the picture of accesses, that the configuration names."""
     if not (address := project.config.view):
-        example = f"snakemake figure --config view='explorer?study={next(iter(project.studies))}' width=3.3"
+        example = f"{COMMAND} figure --config view='explorer?study={next(iter(project.studies))}' width=3.3"
         raise UserError(f"Name a view, as the address of a page has it with its explorer open: {example}")
     picture = picture_in(address)
     view = {} if picture else read_view(address)

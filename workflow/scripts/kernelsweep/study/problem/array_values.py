@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelsweep.errors import UserError, nearest, shown_value
+from kernelsweep.home import installation
 from kernelsweep.study.problem.problem import Scalar
 from kernelsweep.tensors import as_array, as_tensor, is_tensor
 
@@ -166,12 +167,11 @@ def read_dtype(given: Any, where: str) -> np.dtype[Any]:
             given = getattr(importlib.import_module("ml_dtypes"), given)
         dtype: np.dtype[Any] = np.dtype(given).newbyteorder("=")
     except ImportError as error:
-        raise UserError(
-            f"{where} has the type {name}, which needs the package ml_dtypes: pip install ml_dtypes, "
-            "or uv run --extra bfloat16 snakemake ..."
-        ) from error
+        how = installation("bfloat16") or "uv run --extra bfloat16 snakemake ..."
+        needs = f"which needs the package ml_dtypes: pip install ml_dtypes, or {how}"
+        raise UserError(f"{where} has the type {name}, {needs}") from error
     except TypeError as error:
-        guess = nearest(str(given), (*_TYPES, *_SMALL_TYPES)) or ";"
+        guess = nearest(str(given), (*_TYPES, *_SMALL_TYPES)) or "."
         raise UserError(
             f"{where} has the type {shown_value(given)}{guess} Allowed: {', '.join(_TYPES + _SMALL_TYPES)}."
         ) from error
