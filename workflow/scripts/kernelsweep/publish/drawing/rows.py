@@ -77,11 +77,16 @@ def legend_in(width: float, words: Sequence[str]) -> float:
     return style.LINE_IN * ceil(len(words) / _columns(width, words)) + GAP_IN
 
 
-def add_legend(axes: Axes, handles: Sequence[Any], words: Sequence[str], title: str = "") -> None:
-    """A legend at a figure's upper left, which is read along its rows."""
+def add_legend(
+    axes: Axes, handles: Sequence[Any], words: Sequence[str], title: str = "", above_in: float = 0.0
+) -> None:
+    """A legend at a figure's upper left, which is read along its rows; one with `above_in` is below another."""
     columns = _columns(axes.figure.bbox.width / axes.figure.dpi, words)
     order = [number for column in range(columns) for number in range(column, len(words), columns)]
-    look: Any = {"loc": "upper left", "bbox_to_anchor": (0, 1), "bbox_transform": axes.figure.transFigure}
+    look: Any = {"loc": "upper left", "bbox_transform": axes.figure.transFigure}
+    look["bbox_to_anchor"] = (0, 1 - above_in * axes.figure.dpi / axes.figure.bbox.height)
+    if other := axes.get_legend():
+        axes.add_artist(other)
     look |= {"frameon": False, "borderpad": 0.2, "handlelength": 1, "labelspacing": 0.2, "handletextpad": 0.4}
     look |= {"ncols": columns, "title": title, "alignment": "left"}
     axes.legend([handles[number] for number in order], [words[number] for number in order], **look)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import seaborn
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import write_json
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.claims.report import held_text
-from kernelsweep.judge.data.words import device_text
+from kernelsweep.judge.data.words import device_text, list_texts
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
 from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, is_narrow
@@ -50,8 +52,10 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     quantities = sorted(rows["mark"].unique(), key=lambda mark: mark == WELL)
     markers = dict(zip(quantities, cycle(MARKERS), strict=False)) | {WELL: "d"}
     verdicts = [verdict for verdict in COLOURS if verdict in {*rows["verdict"]}]
-    words, blank = [*verdicts, ALLOWED, *quantities], [""] * len(named)
-    figure, axes, places = row_panel(width, [*named["name"]], [*named["head"]], blank, legend_in(width, words))
+    colours, blank = [*verdicts, ALLOWED], [""] * len(named)
+    above_in = legend_in(width, colours)
+    of_rows = [*named["name"]], [*named["head"]], blank
+    figure, axes, places = row_panel(width, *of_rows, above_in + legend_in(width, quantities))
     rows = rows.merge(named[["head", "name"]].assign(place=places))
     look: Any = {"hue": "verdict", "palette": COLOURS, "style": "mark", "markers": markers, "legend": False}
     seaborn.scatterplot(rows, x="ratio", y="place", ax=axes, **look, s=MARK_PT**2, linewidth=0.3, zorder=3)
@@ -64,17 +68,17 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     bars = rows.drop_duplicates(["place", "least", "most"])
     axes.hlines(bars["place"], bars["least"].clip(lower=1e-9), bars["most"], linewidth=BAR_PT, zorder=0.8, **bar)
     axes.axvline(1, color=palette.GREY, linewidth=0.6, zorder=0.9)
-    handles: list[Any] = [Patch(color=COLOURS[verdict]) for verdict in verdicts] + [Patch(**bar)]
-    handles += [Line2D([], [], ls="", marker=markers[one], color=palette.INK, ms=MARK_PT) for one in quantities]
-    add_legend(axes, handles, words)
+    add_legend(axes, [*(Patch(color=COLOURS[verdict]) for verdict in verdicts), Patch(**bar)], colours)
+    marks = [Line2D([], [], ls="", marker=markers[one], color=palette.INK, ms=MARK_PT) for one in quantities]
+    add_legend(axes, marks, quantities, above_in=above_in)
     held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
     message = f"{held_text(claims)}; of the {rows['count'].sum()} that give a number, and no bound, {held}."
-    devices = dict.fromkeys(f"{row['source']}: {row['source_device']}" for row in claims if has_number(row))
+    devices = grouped({row["source"]: row["source_device"] for row in claims if has_number(row)}.items(), itemgetter(1))
+    texts = [f"{other} ({list_texts([source for source, _ in of], len(of))})" for other, of in devices.items()]
     caption = (
-        f"{device['name']}. Marks are claims that give a number, and no bound; equal ones share one. 1 is as published."
-        f" Grey: {ALLOWED}; we chose the width, as no source gives one. A row is a kernel with a claim that doesn't"
-        f" hold, or takes more than {NEAR:.0%} of what it allows; a source's other claims share a row. Behind a slash:"
-        " what the kernel is compared with, where there are several. Lines: 95% intervals; of a counter, its range over"
-        f" several runs. Devices of the sources: {'; '.join(devices)}. On the page, marks lead to claims."
+        f"{device['name']}. Marks: claims that give a number, and no bound; equal ones share one. Grey: {ALLOWED}; we"
+        f" chose the width. A row is a kernel with a claim that doesn't hold, or takes more than {NEAR:.0%} of that;"
+        " a source's others share a row. Behind a slash: what the kernel is compared with. Lines: 95% intervals; of a"
+        f" counter, its range over several runs. Published: {'; '.join(texts)}. On the page, marks lead to claims."
     )
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)
