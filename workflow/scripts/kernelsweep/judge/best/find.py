@@ -93,11 +93,10 @@ def find_best(name: str, data: StudyData, beside: Sequence[str] | None = None) -
     # The other columns make the order of equal times reproducible.
     ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", "peak_of", "clock_mhz", "flags"]]
     ordered = ordered.assign(arithmetic=arithmetic_by_row(ordered)).sort_values(["time_us", *parameters])
-    of_one = ["kernel", *(["arithmetic"] if beside is not None else [])]
-    of_place = ordered.groupby([*of_one, *others], sort=False, dropna=False)
+    inner = [*["arithmetic"] * (beside is not None), *others]
+    of_place = ordered.groupby(["kernel", *inner], sort=False, dropna=False)
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
     near = ordered[may_tie(ordered["time_low_us"], of_place["time_high_us"].transform("first"))]
-    inner = [*of_one[1:], *others]
     places = grouped(near.to_dict("records"), lambda row: (names.index(row["kernel"]), *(row[axis] for axis in inner)))
     entries = []
     for _, (first, *slower) in sorted(places.items()):

@@ -38,11 +38,6 @@ EQUAL = "equal"
 NO_CHANGE = 0.02
 
 
-def verdict_kind(written: str) -> str:
-    """The one of CLAIM_VERDICTS that a verdict of claims.csv is."""
-    return written if written in CLAIM_VERDICTS else SOME_SIZES
-
-
 def anchor(claim: str) -> str:
     """The anchor, in a page, of the claim with an id."""
     return "claim-" + re.sub(r"\W", "-", claim)

@@ -28,8 +28,9 @@ from kernelsweep.judge.data.words import device_text, list_texts, point_text
 from kernelsweep.results import CLAIM_COLUMNS, Row
 from kernelsweep.statistics import Interval
 
-# Signs make verdicts easy to find in a column.
-_SIGNS = {HOLDS: "✓", FAILS: "✗", SOME_SIZES: "◐", NOT_DECIDABLE: "?", UNMEASURED: "–"}
+# Signs make verdicts easy to find in a column. _TURNED: of the claims that hold, those that fail at another size.
+_TURNED = "at another size"
+_SIGNS = {HOLDS: "✓", _TURNED: "of these ✗", FAILS: "✗", SOME_SIZES: "◐", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
 # What a side of a claim is, by the claim's `code`; other words are a user's.
 _CODE = {
@@ -138,11 +139,12 @@ def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str])
 def _counts(head: str, groups: Mapping[str, Sequence[Judged]]) -> str:
     """A table with the number of claims with each verdict in each group."""
     counts = {name: Counter(entry.verdict for entry in claims) for name, claims in groups.items()}
-    found = [verdict for verdict in CLAIM_VERDICTS if any(of_group[verdict] for of_group in counts.values())]
-    heads = {head: False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in found}}
-    return markdown_table(
-        heads, [[name, *(str(of_group[verdict] or "") for verdict in found)] for name, of_group in counts.items()]
-    )
+    for name, claims in groups.items():
+        counts[name][_TURNED] = sum(entry.verdict == HOLDS and FAILS in dict(entry.sizes).values() for entry in claims)
+    found = [kind for kind in _SIGNS if any(of_group[kind] for of_group in counts.values())]
+    heads = {head: False, **{f"{_SIGNS[kind]} {kind}": True for kind in found}}
+    rows = [[name, *(str(of_group[kind] or "") for kind in found)] for name, of_group in counts.items()]
+    return markdown_table(heads, rows)
 
 
 def _table(judged: Sequence[Judged], has_causes: bool = True) -> str:

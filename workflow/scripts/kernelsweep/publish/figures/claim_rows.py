@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.judge.claims.claim import ABOUT, HOLDS, SOME_SIZES, allowed, anchor, verdict_kind
+from kernelsweep.judge.claims.claim import ABOUT, CLAIM_VERDICTS, HOLDS, SOME_SIZES, allowed, anchor
 
 NUMBERS = ("ratio", "low", "high", "least", "most")
 # A claim that holds is near its limit from this part of what it allows on.
@@ -67,7 +67,7 @@ def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
     return {
         "head": row["source"],
         **{name: round(number / value, 4) for name, number in zip(NUMBERS, numbers, strict=True)},
-        "verdict": verdict_kind(row["verdict"]),
+        "verdict": row["verdict"] if row["verdict"] in CLAIM_VERDICTS else SOME_SIZES,
         "sizes": row["sizes_held"],
         "size": row["size"],
         **_names(row),
