@@ -18,7 +18,8 @@ from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, empty_drawing, is_narrow
 from kernelsweep.publish.drawing.rows import add_legend, legend_in, row_panel
 from kernelsweep.publish.drawing.series import scale_log
-from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
+from kernelsweep.publish.figures.ladder_rows import ladder_of
+from kernelsweep.publish.figures.ladder_words import texts_of
 from kernelsweep.publish.swept_axes import kernel_colours, no_times
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, LIMIT_ROW, RIVAL_ROW
 

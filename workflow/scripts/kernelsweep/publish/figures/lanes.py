@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import pandas
@@ -11,13 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from kernelsweep.judge.data.published import published_outputs
-from kernelsweep.judge.data.reference import with_shown_output
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, columns, empty_drawing
 from kernelsweep.publish.figure_files import FIGURES
+from kernelsweep.publish.figures.lane_pictures import Picture, pictures_of
 
 # The size of a picture, and the least width of a cell in print. A picture of more elements takes the whole width. The
 # room beside it is a part of that, and that of the rows' names is in cells.
@@ -26,29 +24,6 @@ PICTURE_IN, HEIGHT_IN, CELL_LEAST_IN, MOST_CELLS, EDGE, NAMES = 3.3, 0.95, 0.15,
 UPPER, LOWER, THREADS, TOP = 2.5, 0.0, 3.8, 5.0
 # Threads are coloured along a scale between these colours. Each is seen as a line on paper, and on a dark page.
 SCALE = LinearSegmentedColormap.from_list("threads", palette.SCALE)
-# In cells, the gap between threads that hold several elements.
-GAP = 0.5
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One published exchange, and what our kernel left.
-
-    published  the elements that the publication has after the exchange
-    measured   those that the kernel left, empty where there is no output
-    remark     in what these are not as published, or why there is no output; "" where all is as published
-    elements   the number that each thread holds
-    """
-
-    name: str
-    published: Sequence[int]
-    measured: Sequence[int]
-    remark: str
-    elements: int
-
-    def left(self, place: int) -> float:
-        """The left edge of a cell, with gaps between threads that hold several elements."""
-        return place + GAP * (place // self.elements) * (self.elements > 1)
 
 
 @style.styled
@@ -58,11 +33,15 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     Elements are numbered, so the values of the measured output show where each came from. A picture whose output is not
     as published, or that has none, says so.
     """
-    caption, heading, source = _caption_of(data), FIGURES["lanes"].heading(data.title), device_text(data.device)
-    if not published_outputs(data.published):
+    heading, source, reference = FIGURES["lanes"].heading(data.title), device_text(data.device), data.settings.reference
+    caption = (
+        f"{data.device['name']}. Elements of {reference['dtype']} in one thread block, groups of"
+        f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
+        " holds an element before the exchange; lines: where its value went."
+    )
+    if not (all_pictures := pictures_of(data)):
         texts = (heading, "No published exchange to draw.", caption, source)
         return empty_drawing(width, *texts, "The study names no published exchanges.")
-    all_pictures = _pictures_of(data)
     pictures = [picture for picture in all_pictures if (len(picture.published) + NAMES) * CELL_LEAST_IN <= width]
     caption += " Larger arrays are in the wider figure." * (len(pictures) < len(all_pictures))
     across = columns(len(pictures), width, PICTURE_IN)
@@ -102,45 +81,3 @@ def _draw_picture(axes: Axes, picture: Picture) -> None:
             if name == "output" and known:
                 ends = [picture.left(value) + 0.5, left + 0.5]
                 axes.plot(ends, [UPPER, LOWER + 1], color=colour, linewidth=0.8, zorder=0.5)
-
-
-def _pictures_of(data: StudyData) -> list[Picture]:
-    """The pictures of a study's exchanges, in the order of the publication."""
-    rows = with_shown_output(data.settings, data.measurements)
-    elements = {str(one.name): int(one.axes.get("unroll", [1])[0]) for one in data.settings.kernels}
-    usual = data.settings.reference["array_size"]
-    return [
-        _picture(kernel, arguments, output, rows, elements.get(kernel, 1), usual)
-        for (kernel, arguments), output in published_outputs(data.published).items()
-    ]
-
-
-def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int, usual: int) -> Picture:
-    expected, arguments = _values(published), sorted(text.split())
-    name = f"{kernel}: {text}".replace("-", "−") + f", {len(expected)} lanes" * (len(expected) != usual)
-    points = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(expected)) & (rows["unroll"] == elements)]
-    points = points[[sorted(str(words).split()) == arguments for words in points["arguments"]]]
-    if points.empty:
-        return Picture(name, expected, [], "no such point in this sweep", elements)
-    point = points.iloc[0]
-    measured = _values(point["output"]) if pandas.notna(point["output"]) else []
-    if len(measured) != len(expected):
-        status = "" if point["status"] == "ok" else str(point["status"]).replace("_", " ")
-        return Picture(name, expected, [], status or "no output was recorded", elements)
-    differing = sum(one != other for one, other in zip(expected, measured, strict=True))
-    return Picture(name, expected, measured, f"{differing} differ" if differing else "", elements)
-
-
-def _values(output: str) -> list[int]:
-    """The elements of an output; floating-point elements are whole numbers as well."""
-    return [int(float(value)) for value in output.split()]
-
-
-def _caption_of(data: StudyData) -> str:
-    """How the pictures are read."""
-    reference = data.settings.reference
-    return (
-        f"{data.device['name']}. Elements of {reference['dtype']} in one thread block, groups of"
-        f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
-        " holds an element before the exchange; lines: where its value went."
-    )
