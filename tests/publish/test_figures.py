@@ -20,6 +20,7 @@ from drawn_texts import check_texts, contrast
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 from pypdf import PdfReader
 from recorded import recorded
@@ -249,6 +250,7 @@ def test_lines_colour_at_most_seven_the_best_the_baseline_and_rivals_and_join_no
     for width in layout.WIDTHS.values():
         drawing = lines.draw(recorded("matmul"), width)
         (axes,) = drawing.figure.axes
+        assert len([legend for legend in axes.get_children() if isinstance(legend, Legend)]) == 1
         rows = [label.get_text().replace("\n", "") for label in axes.get_yticklabels()]
         assert [name for name in rows if name == "cublas_matmul"] == ["cublas_matmul"] * 2 and len(rows) == 10
         said = texts(drawing.figure)

@@ -85,7 +85,7 @@ def add_legend(
     order = [number for column in range(columns) for number in range(column, len(words), columns)]
     look: Any = {"loc": "upper left", "bbox_transform": axes.figure.transFigure}
     look["bbox_to_anchor"] = (0, 1 - above_in * axes.figure.dpi / axes.figure.bbox.height)
-    if other := axes.get_legend():
+    if above_in and (other := axes.get_legend()):
         axes.add_artist(other)
     look |= {"frameon": False, "borderpad": 0.2, "handlelength": 1, "labelspacing": 0.2, "handletextpad": 0.4}
     look |= {"ncols": columns, "title": title, "alignment": "left"}
