@@ -29,7 +29,7 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     peaks = dict.fromkeys(chain(*of.values()))
     ranges = {peak: _named({study: shares[peak] for study, shares in of.items() if peak in shares}) for peak in peaks}
     first = {peak: ranges.pop(peak) for peak in [*ranges][:1]}
-    further = [f"Where another peak is nearer, they reach {_list_peaks(ranges)}"] if ranges else []
+    further = [f"Where another peak is the limit, they reach {_list_peaks(ranges)}"] if ranges else []
     return [f"Our fastest kernels reach {_list_peaks(first)} at the largest sizes", *further]
 
 
