@@ -70,7 +70,8 @@ int main(int count, char **words) {
     dim3 block(TILE, TILE);
     dim3 grid((n + block.x - 1) / block.x, m % TILE == 0 ? m / TILE : m / TILE + 1);
     product<float, TILE><<<grid, block, 0, stream>>>(C, A, B, m, n, k);
-    halves<<<blocks_for(n, threads), threads>>>(to, from, n);
+#define HALVE(to) halves \
+        <<<blocks_for(n, threads), threads>>>(to, from, n)
 }
 """
 
@@ -159,12 +160,12 @@ def all_checked(file: Path) -> dict[str, Checked]:
 
 
 def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
-    axpy, product = (guess(write(tmp_path), name) for name in ("axpy", "product"))
+    axpy, product, of_macro = (guess(write(tmp_path), name) for name in ("axpy", "product", "halves"))
     assert (axpy.grid, axpy.block, [*axpy.axes]) == (["(in_ + 256 - 1) // 256"], ["256"], ["in_"])
+    assert (of_macro.block, of_macro.launched) == (["256"], "line 41")
     assert (product.function, product.block) == ("product<float, 16>", ["16", "16"])
     assert product.axes == {"m": True, "n": True, "k": True}
-    columns, rows = (eval(side, {"m": 33, "n": 50}) for side in product.grid)
-    assert (columns, rows) == (4, 3)
+    assert [eval(side, {"m": 33, "n": 50}) for side in product.grid] == [4, 3]
 
 
 def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_path: Path) -> None:
@@ -191,8 +192,7 @@ def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_pat
     file.write_text(
         "template <int ROOM> __global__ void copies(float *y, int n) {\n"
         "    __shared__ float s[ROOM];\n    s[threadIdx.x] = n;\n}\n"
-        "#define RUN(room) copies<room><<<n / 64, 64>>>(y, n)\n",
-        "utf-8",
+        "#define RUN(room) copies<room><<<n / 64, 64>>>(y, n)\n"
     )
     assert "the template's parameter ROOM in the launch can't be read" in repr(checked(file, "copies"))
 

@@ -18,6 +18,7 @@ from kernelsweep.compile.device_code import KernelHead, kernel_heads, reaches_ad
 from kernelsweep.compile.emulated import HEADERS
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.project.host_code import (
+    JOINED,
     WORD,
     HostCode,
     Launch,
@@ -203,32 +204,15 @@ def guess(
     defaults = [f"{kind.partition('=')[0]}= {value}" for kind, value in pairs if value]
     head = head._replace(template=[*defaults, *head.template[len(defaults) :]])
     texts = texts_of(file, own, include)
-    text = "\n".join(texts.values())
-    launches = [*HostCode(text).launches(name)] if launched else []
-    launches = [replace(one, template=()) for one in launches] if defaults else launches
-    calls = [call for launch in launches if (call := _call_of(launch, head, text))]
-    call = next((one for one in calls if not one.unclear and not one.host.unread), (*calls, None)[0])
-    if call is None:
-        place = f"{_line_in(texts, launches[0].place)} launches it in a way that can't be read" if launches else ""
-        call = _guarded_call(head, text, is_launched=bool(launches))
-        if supposed:
-            call = call if call.grid else _supposed_call(head, text, (*launches, None)[0])
-        doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
-    else:
-        doubts = _doubts(call, calls, texts)
-    at = _line_in(texts, call.place) if call.place else ""
-    axes = {**call.axes}
-    for sides, is_size in ((call.block, False), (call.grid, True)):
-        axes |= {of: is_size for side in sides for of in names_of(side) if of not in axes}
+    found = HostCode("\n".join(texts.values())).launches(name) if launched else ()
+    launches = [replace(one, template=() if defaults else one.template) for one in found]
+    call, doubts = _best_call(head, launches, texts, supposed)
+    axes, template = call.axes, call.host.types
     shared = call.shared if {*names_of(call.shared)} <= {*axes} else ""
     if supposed and call.grid and not shared:
         shared, doubts = str(_SHARED), [*doubts, "its bytes of dynamic shared memory are a guess"]
-    doubts = [*doubts, *(f"that its template gets {one} is a guess" for one in call.host.chosen)]
-    template = call.host.types
     fixed = [name for name, one in zip(template, head.template, strict=False) if "=" not in one]
     needed = {one: _axis_value(template[one], call.host) for one in fixed}
-    side = next((one.block.strip() for one in launches if one.place == call.place and WORD.fullmatch(one.block)), "")
-    is_constant = re.search(rf"(?:#[^\S\n]*define|\bconst(?:expr)?\s[^;(){{}}]*?)\s*\b{side}\b", text) if side else None
     return Guess(
         name,
         f"{head.function}<{', '.join(template.values())}>" if template else head.function,
@@ -239,23 +223,23 @@ def guess(
         call.grid,
         call.block,
         shared,
-        at,
+        _line_in(texts, call.place) if call.place else "",
         needed,
         next((one for one in needed if _OF_BLOCK.search(one)), ""),
         call.host.unread,
         [one for one in call.restrictions if {*names_of(one)} <= {*axes}],
-        doubts,
+        [*doubts, *(f"that its template gets {one} is a guess" for one in call.host.chosen)],
         _guarded(call, head),
         [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
-        has_own_block=bool({*call.block, side * bool(is_constant)} & {*re.findall(r"\w+", head.text)}),
-        cooperative=call.cooperative,
+        has_own_block=bool(call.own_block & {*re.findall(r"\w+", head.text)}),
+        cooperative=bool(call.launch and call.launch.cooperative),
     )
 
 
 def texts_of(file: Path, own: Path, include: Sequence[Path] = ()) -> dict[Path, str]:
     """The texts, without comments, of the file that has a kernel, of the given one, and of what that one includes."""
     files = dict.fromkeys([own, file, *included_files(file, [file.parent, *include])])
-    return {one: cxx_code(read_source(one), keep_leading=False) for one in files}
+    return {one: cxx_code(read_source(one), keep_leading=False).replace("\\\n", JOINED) for one in files}
 
 
 def array_parameter(definition: str, name: str, text: str) -> tuple[Parameter, str]:
@@ -279,24 +263,59 @@ class _Call:
     """A launch of the host's in a study's words.
 
     host          with the study's names
-    axes          what the arguments depend on
+    launch        as the text has it; None for a call that is made up
     restrictions  conditions that the host's code sets, as expressions over axes
     unclear       those of the branch of the launch that can't be read
     unknown       names in the grid and the block whose values can't be read: its callers may know them
-    cooperative   as Guess has it
     """
 
     host: HostCode
     parameters: Sequence[Parameter]
-    axes: Mapping[str, bool]
     grid: Sequence[str]
     block: Sequence[str]
     shared: str = "0"
-    place: int = 0
+    launch: Launch | None = None
     restrictions: Sequence[str] = ()
     unclear: Sequence[str] = ()
     unknown: Sequence[str] = ()
-    cooperative: bool = False
+
+    @property
+    def place(self) -> int:
+        """Where the launch begins in the text; 0 without one."""
+        return self.launch.place if self.launch else 0
+
+    @property
+    def axes(self) -> dict[str, bool]:
+        """What the arguments, the block and the grid depend on, each with whether it is a size."""
+        found = _axes_of(self.parameters)
+        for sides, is_size in ((self.block, False), (self.grid, True)):
+            found |= {name: is_size for side in sides for name in names_of(side) if name not in found}
+        return found
+
+    @property
+    def own_block(self) -> set[str]:
+        """The numbers of the block's sides, and the macro or the constant that the launch names for it."""
+        side = self.launch.block.strip() if self.launch and WORD.fullmatch(self.launch.block) else ""
+        constant = rf"(?:#[^\S\n]*define|\bconst(?:expr)?\s[^;(){{}}]*?)\s*\b{side}\b"
+        return {*self.block, side if side and re.search(constant, self.host.text) else ""}
+
+
+def _best_call(
+    head: KernelHead, launches: Sequence[Launch], texts: Mapping[Path, str], supposed: bool
+) -> tuple[_Call, list[str]]:
+    """The call of the launch that can be read best, else one that is made up; and what of it is not known, in words."""
+    text = "\n".join(texts.values())
+    read = [(launch, _call_of(launch, head, text)) for launch in launches]
+    # A launch in a later line of a macro may depend on the macro's parameters.
+    in_macro = {one.place for one in launches if text.endswith(JOINED, 0, text.rfind("\n", 0, one.place) + 1)}
+    read = [(one, call) for one, call in read if one.place not in in_macro or (call and not call.host.unread)]
+    calls = [call for _, call in read if call]
+    if calls:
+        best = next((one for one in calls if not one.unclear and not one.host.unread), calls[0])
+        return best, _doubts(best, calls, texts)
+    place = f"{_line_in(texts, launches[0].place)} launches it in a way that can't be read" if launches else ""
+    doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
+    return _made_up_call(head, text, read[0][0] if read else None, supposed), doubts
 
 
 def _parameters(head: KernelHead, launch: Launch | None, host: HostCode) -> list[Parameter]:
@@ -331,8 +350,7 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
             replace(one, value=block[0]) if one.is_size and one.value == one.name and _IS_BLOCK.match(one.name) else one
             for one in parameters
         ]
-    axes = _axes_of(parameters)
-    known, restrictions, unclear = {*axes, *names_of(" ".join((*block, *grid)))}, [], []
+    known, restrictions, unclear = {*_axes_of(parameters), *names_of(" ".join((*block, *grid)))}, [], []
     for one in host.conditions(launch.place):
         try:
             condition = host.condition(one.text, launch.place)
@@ -344,37 +362,33 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
         restrictions.append(condition if one.holds else f"not ({condition})")
     if any(not names_of(one) and not expressions.number(one, {}) for one in restrictions):
         return None
-    return _Call(
-        host, parameters, axes, grid, block, shared, launch.place, restrictions, unclear, unknown, launch.cooperative
-    )
+    return _Call(host, parameters, grid, block, shared, launch, restrictions, unclear, unknown)
 
 
-def _guarded_call(head: KernelHead, text: str, is_launched: bool) -> _Call:
-    """The call that a kernel's guard asks for; its sides are empty where it has none."""
-    host = HostCode(text)
-    parameters, body = _parameters(head, None, host), head.text
+def _made_up_call(head: KernelHead, text: str, unread: Launch | None, supposed: bool) -> _Call:
+    """The call that a kernel's guard asks for; else, if supposed, one of a few blocks, else one without sides."""
+    host, body = HostCode(text), head.text
+    parameters = _parameters(head, None, host)
     block = _block_of(body, host.types)
-    grid = _guarded_grid(body, block, [one.name for one in parameters if one.is_size], is_launched)
+    grid = _guarded_grid(body, block, [one.name for one in parameters if one.is_size], is_launched=bool(unread))
+    if supposed and not grid:
+        host = HostCode(text)
+        parameters = _parameters(head, unread, host)
+        bounds = re.search(r"__launch_bounds__\s*\(([^(),]+)", body)
+        told = ((unread.block, unread.place) if unread else ("", 0), (bounds[1] if bounds else "", len(text)))
+        block = next(filter(None, (_numbers(host, *one) for one in told)), _block_of(body, host.types))
+        asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
+        grid = ([str(_BLOCKS)] * asked or ["1"]) if block else []  # learn_arrays finds room for these.
     shared = "" if re.search(r"\bextern\s+__shared__", body) else "0"
-    return _Call(host, parameters, _axes_of(parameters), grid, block, shared)
+    return _Call(host, parameters, grid, block, shared)
 
 
-def _supposed_call(head: KernelHead, text: str, launch: Launch | None) -> _Call:
-    """A call with a few blocks, which learn_arrays finds room for; without sides where nothing tells the block."""
-    host = HostCode(text)
-    parameters, body = _parameters(head, launch, host), head.text
-    sizes, block = _axes_of(parameters), _block_of(body, host.types)
-    bounds = re.search(r"__launch_bounds__\s*\(([^(),]+)", body)
-    for sides, place in ((launch.block, launch.place) if launch else ("", 0), (bounds[1] if bounds else "", len(text))):
-        with suppress(Unknown):
-            found = host.sides(sides, place) if sides else []
-            if found and all(side.isdigit() and side != "0" for side in found):
-                block = found
-                break
-    asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
-    grid = [str(_BLOCKS)] * asked or ["1"]
-    shared = "" if re.search(r"\bextern\s+__shared__", body) else "0"
-    return _Call(host, parameters, sizes, grid if block else [], block, shared)
+def _numbers(host: HostCode, sides: str, place: int) -> list[str]:
+    """The sides of a block if they are numbers, none of them 0; else []."""
+    with suppress(Unknown):
+        found = host.sides(sides, place) if sides else []
+        return found * all(side.isdigit() and side != "0" for side in found)
+    return []
 
 
 def _guarded(call: _Call, head: KernelHead) -> set[str]:

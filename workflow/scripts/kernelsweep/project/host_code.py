@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 
 from kernelsweep.base.cxx import split_list
@@ -36,6 +37,8 @@ _TAKEN -= {*POINT_COLUMNS, "width"}
 _TAKEN |= {name for names in GIVEN.values() for name in names}
 
 WORD = re.compile(r"[A-Za-z_]\w*")
+# In place of the end of a line after which a macro goes on.
+JOINED = "\v\n"
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[uUlLfF]*"
     r"|(?:std\s*::\s*)?(?P<name>[A-Za-z_]\w*)|(?P<sign><<|>>|&&|\|\||[=!<>]=|\S))"
@@ -46,6 +49,17 @@ _NUMBER = r"(?:unsigned|long|int|size_t|u?int\d+_t|float|double)"
 _CAST = re.compile(rf"(?<!sizeof)\(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*\)|\bstatic_cast\s*<[^<>]*>")
 _CEIL_DIV = re.compile(r"i?_?((ceil|round_?up)_?div|div_?(ceil|(round_?)?up)|cdiv)\w*", re.IGNORECASE)
 _LONGEST = 120  # characters of an expression of the host's
+# What gives a name a value: the first words of a constant, the name, and the value, which others may lie in.
+_ASSIGNED = re.compile(r"(?P<constant>\bconst\w*\s+\w+\s+)?\b(?P<name>\w+)\s*=(?!=)(?=\s*(?P<value>[^;]+);)")
+_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*define[^\S\n]+(?P<name>\w+)[^\S\n]+(?P<value>\S(?:\v\n|[^\n])*)", re.MULTILINE)
+_FUNCTIONS = (
+    re.compile(r"#\s*define\s+(?P<name>\w+)\((?P<parameters>[^)]*)\)\s*(?P<value>\S(?:\v\n|[^\n])*)"),
+    re.compile(r"\b(?P<name>\w+)\s*\((?P<parameters>[^()]*)\)\s*\{\s*return\s+(?P<value>[^;]+);"),
+)
+_ENUMERATIONS = (
+    re.compile(r"\benum\b(?:\s+class|\s+struct)?\s+(?P<name>\w+)\b[^;{}]*\{"),
+    re.compile(r"\btypedef\s+enum\b[^{;]*\{[^{}]*\}\s*(?P<name>\w+)\s*;"),
+)
 _OF_DEVICE = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
@@ -115,25 +129,21 @@ class HostCode:
         for found in re.finditer(rf"\b(?P<variable>\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*{named}\s*;", self.text):
             if launched := re.compile(rf"\b{found['variable']}\s*<<<").search(self.text, found.end()):
                 yield from self._launch(launched.start(), found["template"], launched.end())
-        kernel_in_call = rf"(?:\([^()]*\*\s*\)\s*)?&?\s*(?:\w+\s*::\s*)*{named}\s*,"
-        for found in re.finditer(rf"\bcudaLaunch(Cooperative)?Kernel\s*(\()\s*{kernel_in_call}", self.text):
+        runtime_or_own = rf"(?i:\b(\w*launch\w*))\s*(\()\s*(?:\([^()]*\*\s*\)\s*)?&?\s*(?:\w+\s*::\s*)*{named}\s*,"
+        for found in re.finditer(runtime_or_own, self.text):
+            place, template = found.start(), split_list(found["template"] or "")
             given = [*split_list(self.text[found.end() : _closing(self.text, found.start(2))]), "", "", "", ""]
-            arguments = self._elements(given[2], found.start())
-            grid, block, _, shared, *_ = given
-            template, is_cooperative = split_list(found["template"] or ""), bool(found[1])
-            yield Launch(found.start(), template, grid, block, shared, arguments, is_cooperative)
-        # A function of the program's own, such as launch(kernel, configuration, arguments...).
-        for found in re.finditer(rf"(?i:\b(?!cudaLaunch)\w*launch\w*)\s*(\()\s*(?:\w+\s*::\s*)*{named}\s*,", self.text):
-            opened = self.text[found.end() : _closing(self.text, found.start(1))]
-            configuration, *arguments = split_list(opened) or [""]
-            if not WORD.fullmatch(configuration):
-                continue
-            made = [*re.finditer(rf"\b{configuration}\s*(?:=\s*\w+\s*)?([({{])", self.text[: found.start()])]
-            if made:
-                sides = split_list(self.text[made[-1].end() : _closing(self.text, made[-1].start(1))])
-                if len(sides) in (3, 4):
-                    grid, block, shared, *_ = sides
-                    yield Launch(found.start(), split_list(found["template"] or ""), grid, block, shared, arguments)
+            if of_runtime := re.fullmatch("cudaLaunch(Cooperative)?Kernel", found[1]):
+                arguments = self._elements(given[2], place)
+                yield Launch(place, template, given[0], given[1], given[3], arguments, bool(of_runtime[1]))
+            elif not found[1].lower().startswith("cudalaunch") and (sides := self._configured(given[0], place)):
+                yield Launch(place, template, sides[0], sides[1], sides[2], given[1:-4])
+
+    def _configured(self, name: str, place: int) -> list[str]:
+        """The grid, the block and the shared bytes in a configuration of the program's own; [] for another variable."""
+        made = [*re.finditer(rf"\b{name}\s*(?:=\s*\w+\s*)?([({{])", self.text[:place])] if WORD.fullmatch(name) else []
+        sides = split_list(self.text[made[-1].end() : _closing(self.text, made[-1].start(1))]) if made else []
+        return sides[:3] if len(sides) in (3, 4) else []
 
     def _elements(self, array: str, place: int) -> list[str]:
         """What the host assigns to an array of pointers before a place, without a cast and an & before each."""
@@ -198,7 +208,9 @@ class HostCode:
     def assigned(self, name: str, place: int) -> list[str]:
         """The different values that the host's function gives a name before a place."""
         start = self.text.rfind("\n}", 0, place) + 1
-        return [*dict.fromkeys(re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[start:place]))]
+        every = _found(_ASSIGNED, self.text).get(name, ())
+        own = (one for one in every if start <= one.start("name") and one.end("value") < place)
+        return [*dict.fromkeys(one["value"] for one in own)]
 
     def has_value(self, name: str, place: int) -> bool:
         """Whether the host gives a name, or the structure that it is a member of, some value before a place."""
@@ -217,8 +229,8 @@ class HostCode:
                 return True
         except Unknown:
             return False
-        defined = re.search(rf"^\s*#\s*define\s+{name}\s+\S", self.text, re.MULTILINE)
-        return bool(defined) and bool(re.search(rf"__global__[^;{{]*\{{[^<]*\b{name}\b", self.text))
+        is_macro = name in _found(_MACRO, self.text)
+        return is_macro and bool(re.search(rf"__global__[^;{{]*\{{[^<]*\b{name}\b", self.text))
 
     def sides(self, text: str, place: int) -> list[str]:
         """The sides of a grid or a block."""
@@ -231,8 +243,7 @@ class HostCode:
             if declared:
                 opening = declared[-1].end() - 1
                 inner = self.text[opening + 1 : _closing(self.text, opening)]
-                nested = re.fullmatch(r"\s*dim3\s*\((.*)\)\s*", inner, re.DOTALL)
-                return [self.expression(side, opening) for side in split_list(nested[1] if nested else inner) or ["1"]]
+                return self.sides(inner if re.match(r"\s*dim3\b", inner) else f"{{{inner}}}", opening)
             value = r"\s*=\s*(?:[\w.]+\s*=(?!=)\s*)*([^;]+);"
             members = [[*re.finditer(rf"\b{text}\s*\.\s*{side}{value}", before)] for side in "xyz"]
             if members[0] and re.search(rf"\bdim3\b[^;]*\b{text}\b", before):
@@ -317,19 +328,14 @@ class HostCode:
                 pass
             finally:
                 self.followed.remove(name)
-        enumerated = re.search(rf"\benum\b[^;]*\b{name}\s*=\s*(\d+)", self.text)
-        return enumerated[1] if enumerated else python_name(name)
+        return _enumerators(self.text).get(name) or python_name(name)
 
     def _value(self, name: str, place: int) -> str:
         """What the host gives a name before a place, or a macro; "" where that is not known."""
-        defined = re.findall(rf"^[^\S\n]*#[^\S\n]*define[^\S\n]+{name}[^\S\n]+(\S[^\n]*)", self.text, re.MULTILINE)
-        anywhere = re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[:place])
-        assigned = (
-            self.assigned(name, place)
-            or anywhere
-            or re.findall(rf"\bconst\w*\s+\w+\s+{name}\s*=\s*([^;]+);", self.text)
-        )
-        for value in (*defined[-1:], *assigned[-1:]):
+        every, macros = (_found(form, self.text).get(name, []) for form in (_ASSIGNED, _MACRO))
+        before = [one["value"] for one in every if one.end("value") < place]
+        assigned = self.assigned(name, place) or before or [one["value"] for one in every if one["constant"]]
+        for value in (*(one["value"] for one in macros[-1:]), *assigned[-1:]):
             first = split_list(value)[0]
             if not {name, *_OF_DEVICE} & {*WORD.findall(first)}:
                 counted = rf"\bif\s*\([^;{{}}]*%[^;{{}}]*\)\s*\{{?\s*(?:{name}\s*(?:\+=\s*1|\+\+)|\+\+\s*{name})\s*;"
@@ -345,13 +351,10 @@ class HostCode:
             if not element:
                 raise Unknown
             return str(ITEM_SIZES[element[0]] * element[1])
-        found = re.search(rf"#\s*define\s+{name}\(([^)]*)\)\s*(\S[^\n]*)", self.text) or re.search(
-            rf"\b{name}\s*\(([^()]*)\)\s*\{{\s*return\s+([^;]+);", self.text
-        )
-        if found:
-            names = [WORD.findall(one)[-1] for one in split_list(found[1]) if WORD.search(one)]
+        if found := next((of[0] for form in _FUNCTIONS if (of := _found(form, self.text).get(name))), None):
+            names = [WORD.findall(one)[-1] for one in split_list(found["parameters"]) if WORD.search(one)]
             values = dict(zip(names, (f"({one})" for one in arguments), strict=False))
-            body = WORD.sub(lambda word: values.get(word[0], word[0]), found[2])
+            body = WORD.sub(lambda word: values.get(word[0], word[0]), found["value"])
             with suppress(Unknown):
                 return f"({self.expression(body, place, depth + 1)})"
         values_ = [self.expression(one, place, depth + 1) for one in arguments]
@@ -380,63 +383,58 @@ _STATEMENT = re.compile(
 )
 
 
-@dataclass
-class _Block:
-    """A block of statements that is open: the conditions under which it runs, and what holds in it later."""
-
-    under: list[Condition]
-    holds: list[Condition] = field(default_factory=list)
-    selector: str = ""
-    cases: list[str] = field(default_factory=list)
-    seen: list[str] = field(default_factory=list)
-    exits: bool = False
-    is_label: bool = False
-
-    @property
-    def all(self) -> list[Condition]:
-        of_case = [f"({self.selector}) == ({one})" for one in self.cases or self.seen]
-        text = " || ".join(of_case)
-        return [*self.under, *self.holds, *([Condition(text, bool(self.cases), True)] if text else [])]
-
-
 def _conditions(text: str) -> list[Condition]:
     """What holds at the end of a text with a function's beginning."""
-    blocks, under, before, at, exits, selector = [_Block([])], list[Condition](), list[Condition](), 0, False, ""
-    while token := _STATEMENT.search(text, at):
-        word, checked, at, block = token[1] or token[0], token[2], token.end(), blocks[-1]
-        closing = _closing(text, text.find("(", token.end() - 1)) if word in ("if", "switch", "(") or checked else 0
-        inside = text[text.find("(", token.end() - 1) + 1 : closing].strip() if closing else ""
-        if word in ("if", "switch", "(") or checked:
+    reached: list[Condition] | None = None
+
+    def block(at: int, above: Sequence[Condition], selector: str, is_whole: bool = False) -> tuple[int, bool]:
+        """Read a block of statements, which runs under the conditions above: its end, and whether it always returns.
+
+        selector  of the switch whose block it is; else ""
+        is_whole  whether it is the text, whose brackets end no block
+        """
+        nonlocal reached
+        holds, under, before = list[Condition](), list[Condition](), list[Condition]()
+        cases, seen, is_label, exits, leaves, of_switch = list[str](), list[str](), False, False, False, ""
+
+        def here() -> list[Condition]:
+            of_case = " || ".join(f"({selector}) == ({one})" for one in cases or seen)
+            return [*above, *holds, *([Condition(of_case, bool(cases), True)] if of_case else []), *under]
+
+        while reached is None and (token := _STATEMENT.search(text, at)):
+            word, checked, at = token[1] or token[0], token[2], token.end()
+            opening = text.find("(", at - 1)
+            closing = _closing(text, opening) if word in ("if", "switch", "(") or checked else 0
             if closing >= len(text):  # The place is inside of these brackets.
                 continue
-            at = closing + 1
-        if word == "if":
-            under = [*under, Condition(inside, True, True)]
-        elif word == "switch":
-            selector = inside
-        elif checked:
-            block.holds.append(Condition((split_list(inside) or [""])[0], True, False))
-        elif word == "else":
-            under = [*before[:-1], *(replace(one, holds=not one.holds) for one in before[-1:])]
-        elif word in ("case", "default"):
-            end = text.find(":", at)
-            label = text[at:end].strip()
-            block.cases = [*(block.cases if block.is_label else []), *([label] if word == "case" else [])]
-            block.seen, block.is_label, at = [*block.seen, *block.cases[-1:]], True, end + 1
-        elif word == "{":
-            blocks.append(_Block(under, selector=selector))
-            under, selector = [], ""
-        elif word in (";", "}"):
-            if word == "}" and len(blocks) > 1:
-                closed = blocks.pop()
-                under, exits = closed.under, closed.exits
-            if exits and len(under) == 1:
-                blocks[-1].holds.append(replace(under[0], holds=not under[0].holds, encloses=False))
-            before, under, exits = under, [], False
-            blocks[-1].is_label = False
-        elif word != "(":
-            block.exits, exits = block.exits or not under, True
-    return [one for block in blocks for one in block.all] + under
+            inside, at = text[opening + 1 : closing].strip(), max(at, closing + 1)
+            if word == "if":
+                under = [*under, Condition(inside, True, True)]
+            elif word == "switch":
+                of_switch = inside
+            elif checked:
+                holds.append(Condition((split_list(inside) or [""])[0], True, False))
+            elif word == "else":
+                under = [*before[:-1], *(replace(one, holds=not one.holds) for one in before[-1:])]
+            elif word in ("case", "default"):
+                end = text.find(":", at)
+                cases = [*(cases if is_label else []), *([text[at:end].strip()] if word == "case" else [])]
+                seen, is_label, at = [*seen, *cases[-1:]], True, end + 1
+            elif word in ("{", ";", "}"):
+                if word == "}" and not is_whole:
+                    return at, leaves
+                if word == "{":
+                    at, exits = block(at, here(), of_switch)
+                if exits and len(under) == 1:
+                    holds.append(replace(under[0], holds=not under[0].holds, encloses=False))
+                before, under, exits, is_label, of_switch = under, [], False, False, ""
+            elif word != "(":
+                leaves, exits = leaves or not under, True
+        reached = here() if reached is None else reached
+        return at, leaves
+
+    block(0, [], "", is_whole=True)
+    return reached or []
 
 
 def element_of(text: str, host: HostCode, depth: int = 0) -> tuple[str, int] | None:
@@ -454,7 +452,7 @@ def element_of(text: str, host: HostCode, depth: int = 0) -> tuple[str, int] | N
         for form in (
             r"\btypedef\s+([\w\s]+?)\s+{}\s*;",
             r"\busing\s+{}\s*=\s*([\w\s:]+);",
-            r"#\s*define\s+{}\s+([\w ]+)",
+            r"#\s*define\s+{}[^\S\n]+([\w ]+)",
         ):
             for found in re.finditer(form.format(kind), host.text):
                 if _is_compiled(host.text, found.start()):
@@ -480,10 +478,22 @@ def _is_compiled(text: str, place: int) -> bool:
 def is_enumeration(kind: str, host: HostCode) -> bool:
     """Whether a parameter's type is an enumeration of the file, such as ``mode_t``."""
     name = " ".join(_QUALIFIERS.sub(" ", kind).split()).rpartition("::")[2]
-    form = (
-        rf"\benum\b(?:\s+class|\s+struct)?\s+{name}\b[^;{{}}]*\{{|\btypedef\s+enum\b[^{{;]*\{{[^{{}}]*\}}\s*{name}\s*;"
-    )
-    return bool(WORD.fullmatch(name)) and bool(re.search(form, host.text))
+    return any(name in _found(form, host.text) for form in _ENUMERATIONS)
+
+
+@cache
+def _found(form: re.Pattern[str], text: str) -> dict[str, list[re.Match[str]]]:
+    """The places in a text that have a form, in their order, by the name in it."""
+    found: dict[str, list[re.Match[str]]] = {}
+    for one in form.finditer(text):
+        found.setdefault(one["name"], []).append(one)
+    return found
+
+
+@cache
+def _enumerators(text: str) -> dict[str, str]:
+    values = (re.findall(r"\b(\w+)\s*=\s*(\d+)", one) for one in reversed(re.findall(r"\benum\b[^;]*", text)))
+    return {name: value for each in values for name, value in each}
 
 
 def _closing(text: str, opening: int) -> int:
