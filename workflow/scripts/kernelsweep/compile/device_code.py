@@ -11,7 +11,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -98,14 +98,6 @@ class _Item:
     parameters: slice
     template: slice
     spaces: tuple[str, ...]
-
-
-@dataclass
-class _Parsed:
-    """The items of a text, and the names in the values of its macros, by macro. No items where brackets don't match."""
-
-    items: list[_Item] = field(default_factory=list)
-    macros: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
 def write_device_code(
@@ -329,92 +321,92 @@ def _lines(text: str) -> str:
 
 @cache
 def _parsed(text: str) -> _Parsed:
-    return _Parser().parsed(text)
+    parsed = _Parsed()
+    parsed.read(text)
+    return parsed
 
 
-class _Parser:
-    """Finds a text's items: it holds the tokens and names of the item that is open, and the conditions around it."""
+@dataclass
+class _Parsed:
+    """A text's items, and what is open while it is read: the tokens and names of an item, and conditions around it.
 
-    def __init__(self) -> None:
-        self._found = _Parsed()
-        self._state = _State(0, (), False)
-        self._head: list[re.Match[str]] = []
-        self._names: set[str] = set()
-        self._branches: list[tuple[_State, list[re.Match[str]]]] = []
-        self._skipped = 0  # conditions that are open within an #if 0
+    items        none where brackets don't match
+    macros       the names in their values, by macro
+    depth        of the open brackets of an item
+    in_function  whether that is a function's
+    branches     of each open condition, what was open where it begins
+    skipped      conditions that are open within an #if 0
+    """
 
-    def parsed(self, text: str) -> _Parsed:
-        """What a text has."""
+    items: list[_Item] = field(default_factory=list)
+    macros: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    depth: int = 0
+    namespaces: tuple[str, ...] = ()
+    in_function: bool = False
+    head: list[re.Match[str]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    branches: list[tuple[int, tuple[str, ...], bool, list[re.Match[str]]]] = field(default_factory=list)
+    skipped: int = 0
+
+    def read(self, text: str) -> None:
+        """Find the items and the macros of a text."""
         for token in _TOKEN.finditer(text):
             if token.lastgroup == "directive":
                 self._direct(token[0])
-            elif token.lastgroup != "comment" and not self._skipped and not self._take(token):
+            elif token.lastgroup != "comment" and not self.skipped and not self._take(token):
                 break
-        if self._state.depth or self._state.namespaces:
-            return _Parsed([], self._found.macros)
         self._end_item(len(text))
-        return self._found
+        if self.depth or self.namespaces:
+            self.items.clear()
 
     def _direct(self, directive: str) -> None:
         """Take in a directive. Each branch begins as the first one did: what begins in one may end in another."""
         condition = _CONDITION.match(directive)
         kind = condition[1] if condition else ""
-        if self._skipped:
-            self._skipped += (kind == "if") - (kind == "endif" or (kind == "el" and self._skipped == 1))
+        if self.skipped:
+            self.skipped += (kind == "if") - (kind == "endif" or (kind == "el" and self.skipped == 1))
         elif define := _DEFINE.match(directive):
-            self._found.macros[define[1]] |= set(_NAME.findall(define[2]))
+            self.macros[define[1]] |= set(_NAME.findall(define[2]))
         elif kind == "if":
-            self._skipped = int(bool(_NEVER.match(directive)))
-            self._branches.append((replace(self._state), list(self._head)))
-        elif kind == "el" and self._branches:
-            before, begun = self._branches[-1]
-            self._state, self._head = replace(before), list(begun) or self._head
-        elif kind and self._branches:
-            self._branches.pop()
+            self.skipped = int(bool(_NEVER.match(directive)))
+            self.branches.append((self.depth, self.namespaces, self.in_function, [*self.head]))
+        elif kind == "el" and self.branches:
+            self.depth, self.namespaces, self.in_function, head = self.branches[-1]
+            self.head = [*head] or self.head
+        elif kind and self.branches:
+            self.branches.pop()
 
     def _take(self, token: re.Match[str]) -> bool:
         """Take in another token; False where more brackets end than have begun."""
-        word, state, head = token[0], self._state, self._head
+        word, head = token[0], self.head
         begins = word == "{" and len(head) <= _MOST_TOKENS
         if token.lastgroup == "name":
-            self._names.add(word)
-        if state.depth == 0 and begins and _NAMESPACE.search(" ".join(each[0] for each in head)):
-            state.namespaces += ("".join(each[0] for each in head).rpartition("namespace")[2],)
-            self._forget()
-        elif state.depth == 0 and word == "}":
+            self.names.add(word)
+        if self.depth == 0 and begins and _NAMESPACE.search(before := " ".join(each[0] for each in head)):
+            self.namespaces += (before.replace(" ", "").rpartition("namespace")[2],)
+            head.clear()
+            self.names.clear()
+        elif self.depth == 0 and word == "}":
             self._end_item(token.start())
-            if not state.namespaces:
-                state.depth = -1
-            state.namespaces = state.namespaces[:-1]
+            self.depth = 0 if self.namespaces else -1
+            self.namespaces = self.namespaces[:-1]
         elif head or word != ";":
-            before_bracket = state.depth
-            if state.depth == 0 and word == "{":
-                state.in_function = begins and _opens_function(head)
-            state.depth += (word in "{([") - (word in "})]")
-            if not (before_bracket and state.depth):
+            before_bracket = self.depth
+            if self.depth == 0 and word == "{":
+                self.in_function = begins and _opens_function(head)
+            self.depth += (word in "{([") - (word in "})]")
+            if not (before_bracket and self.depth):
                 head.append(token)
-            if state.depth == 0 and (word == ";" or (word == "}" and state.in_function)):
+            if self.depth == 0 and (word == ";" or (word == "}" and self.in_function)):
                 self._end_item(token.end())
-        return state.depth >= 0
+        return self.depth >= 0
 
     def _end_item(self, end: int) -> None:
-        if self._head:
-            self._found.items.append(_item(self._head, self._names, end, self._state))
-        self._forget()
-        self._state.in_function = False
-
-    def _forget(self) -> None:
-        self._head.clear()
-        self._names.clear()
-
-
-@dataclass
-class _State:
-    """Where the parser is: the open brackets of an item, the open namespaces, whether the item is a function."""
-
-    depth: int
-    namespaces: tuple[str, ...]
-    in_function: bool
+        if self.head:
+            self.items.append(_item(self.head, self.names, end, self.in_function, self.namespaces))
+        self.head.clear()
+        self.names.clear()
+        self.in_function = False
 
 
 def _opens_function(head: Sequence[re.Match[str]]) -> bool:
@@ -438,10 +430,12 @@ def _outside_template(words: Sequence[str], is_type: bool = False) -> list[str]:
     return kept
 
 
-def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: _State) -> _Item:
-    """An item from its tokens outside brackets, and from all names in it."""
+def _item(
+    head: Sequence[re.Match[str]], names: Iterable[str], end: int, function: bool, spaces: Iterable[str]
+) -> _Item:
+    """An item from its tokens outside brackets, and from all names in it; function: whether its body was open."""
     every = [token[0] for token in head]
-    words, function = _outside_template(every), state.in_function
+    words = _outside_template(every)
     in_brackets = set() if function else _declared_in_brackets(head)
     if not function:
         instantiated = every[0] == "template" and every[1:2] != ["<"]
@@ -449,27 +443,19 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
         name = _function_name(words)
         is_declared = bool(name) and words[0] not in {name, "typedef", "using", "static_assert"} and "=" not in words
         function = instantiated or (is_declared and not in_brackets)
-    defines: frozenset[str] | None
-    if not _ALWAYS.isdisjoint(words):
-        defines = None
-    elif function:
-        defines = frozenset({_function_name(words)})
-    elif "enum" in words:
-        defines = frozenset(names)
-    else:
-        named = pairwise(_outside_template(words, is_type=True))
-        outside = {word for word, after in named if _NAME.match(word) and after in _AFTER_A_NAME}
-        defines = frozenset(in_brackets or outside)
+    named = pairwise(_outside_template(words, is_type=True))
+    outside = {word for word, after in named if _NAME.match(word) and after in _AFTER_A_NAME}
+    defined = {_function_name(words)} if function else set() if "enum" in words else in_brackets or outside
     return _Item(
         head[0].start(),
         end,
-        defines or (None if defines is None else frozenset(names)),
+        frozenset(defined or names) if _ALWAYS.isdisjoint(words) else None,
         frozenset(names),
         function,
         frozenset(words),
         _parameters(head, _function_name(words)) if function else slice(0, 0),
         slice(head[2].start(), head[len(every) - len(words)].start()) if len(words) < len(every) else slice(0, 0),
-        tuple(name for name in state.namespaces if name.replace("::", "").isidentifier()),
+        tuple(name for name in spaces if name.replace("::", "").isidentifier()),
     )
 
 
