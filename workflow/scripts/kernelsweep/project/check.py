@@ -231,11 +231,8 @@ def arguments_of(guessed: Guess, inputs: Collection[str] = ()) -> list[str]:
 def launch_of(guessed: Guess, inputs: Collection[str] = ()) -> dict[str, Any]:
     """A guessed launch as a study has it, besides what is launched."""
     sides = {"grid": [*guessed.grid], "block": [*guessed.block], "shared": guessed.shared}
-    return {
-        **sides,
-        "arguments": arguments_of(guessed, inputs),
-        **({"cooperative": True} if guessed.cooperative else {}),
-    }
+    further = {"cooperative": True} if guessed.cooperative else {}
+    return {**sides, "arguments": arguments_of(guessed, inputs), **further}
 
 
 @dataclass
@@ -277,8 +274,8 @@ class Runs:
             "kernels": [{"name": guessed.name, "launches": [launch], "options": options}],
         }
         study = checked_study(name, root, settings, str(self.file), {guessed.name: self.file}, judged=False)
-        how: dict[str, Any] = {"together": self.together, "timeout_seconds": _SECONDS, "seeds": seeds}
-        how["seconds"] = MOST_SECONDS - self.spent
+        left = MOST_SECONDS - self.spent
+        how: dict[str, Any] = dict(together=self.together, timeout_seconds=_SECONDS, seeds=seeds, seconds=left)
         made = swept(study, guessed.name, folder, points=points, **how)
         self.spent += max(0.0, made.seconds - _START_SECONDS)
         self.together[:] = [one for one in self.together if one not in made.refused]
@@ -310,24 +307,21 @@ def _in_words(
             told[one.text] = f"{does}; {what}"
         elif one.value != one.name:
             told[one.text] = one.value
-    if not guessed.launched:
-        told |= {name: str(value) for name, value in guessed.template.items()}
-    if points and guessed.axes:
-        for axis in guessed.axes:
-            told[axis] = ", ".join(str(point[axis]) for point in points)
+    told |= {} if guessed.launched else {name: str(value) for name, value in guessed.template.items()}
+    told |= {axis: ", ".join(str(point[axis]) for point in points) for axis in guessed.axes}
     told["launch"] = launch_in_words(guessed)
     return told
 
 
 def _of_files(file: Path, given: Given) -> dict[str, str]:
     missing = missing_headers(file, folders_in(given.options))
-    told = {"headers": f"{', '.join(missing)} not found, and left out"} if missing else {}
-    told |= (
-        {"folders": f"{', '.join(map(os.path.relpath, given.above))}, above the file, searched for headers"}
-        if given.above
-        else {}
-    )
-    return told | ({"flags": f"{' '.join(given.options)} (with {given.flags_from})"} if given.flags_from else {})
+    told = {
+        "headers": missing and f"{', '.join(missing)} not found, and left out",
+        "folders": given.above
+        and f"{', '.join(map(os.path.relpath, given.above))}, above the file, searched for headers",
+        "flags": given.flags_from and f"{' '.join(given.options)} (with {given.flags_from})",
+    }
+    return {name: str(words) for name, words in told.items() if words}
 
 
 def launch_in_words(guessed: Guess) -> str:

@@ -254,13 +254,8 @@ class Study:
             entry["launches"] = [launch_of(guessed, inputs)]
         elif not callable(self.launches):
             entry["launches"] = [dict(one) for one in self.launches]
-        keys = {
-            "macros": self.macros,
-            "options": self._options,
-            "constants": self.constants,
-            "variables": self.variables,
-        }
-        entry |= {key: [*value] for key, value in keys.items() if value}
+        keys = {"macros": self.macros, "options": self._options, "constants": self.constants}
+        entry |= {key: [*value] for key, value in (*keys.items(), ("variables", self.variables)) if value}
         of_axes = {axis: [*values] for axis, values in axes.items()}
         restrictions = {"restrictions": [*self.restrictions]} if self.restrictions else {}
         return {"title": guessed.name, "problem": "problem.py", "axes": of_axes, **restrictions, "kernels": [entry]}

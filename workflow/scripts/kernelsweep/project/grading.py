@@ -330,13 +330,12 @@ def _entry(name: str, file: Path, root: Path, base: Mapping[str, Any], findings:
             raise UserError(f"{beside}: options has {option!r}. Allowed are those that name no file and no program.")
     entry = {**kept, **own, "name": name}
     launches = entry.get("launches") or []
-    wanted = str(entry.get("function") or base["name"]).partition("<")
+    wanted, *arguments = str(entry.get("function") or base["name"]).partition("<")
     if not launches or not all(isinstance(launch, dict) and launch.get("kernel") for launch in launches):
         kernels = [*kernel_heads(read_source(file))]
-        if wanted[0].strip() not in kernels and len(kernels) != 1:
-            raise UserError(f"{file} has the kernels {', '.join(kernels) or 'none'}. Call one {wanted[0].strip()}.")
-        function = wanted[0].strip() if wanted[0].strip() in kernels else kernels[0]
-        entry["function"] = "".join((function, *wanted[1:]))
+        if wanted.strip() not in kernels and len(kernels) != 1:
+            raise UserError(f"{file} has the kernels {', '.join(kernels) or 'none'}. Call one {wanted.strip()}.")
+        entry["function"] = "".join((wanted.strip() if wanted.strip() in kernels else kernels[0], *arguments))
     else:
         _check_launched(file, root, [str(launch["kernel"]) for launch in launches])
     return {**entry, "gpu_only": findings[ASSEMBLY]} if ASSEMBLY in findings else entry
