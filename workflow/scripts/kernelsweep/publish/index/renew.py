@@ -188,7 +188,7 @@ def _part(
         "points": _points(outcomes, len(uncounted), found),
         # The report of all, and the terminal, have fewer.
         "other": others[0]["name"] if others and (whole or pageless) else "",
-        "together": f"The report has the {f'{len(together)} studies' if len(together) > 1 else 'study'} above"
+        "together": f"has the {f'{len(together)} studies' if len(together) > 1 else 'study'} above"
         + (f" ({counts_text(together, ' points right')})" if is_as_told else "")
         if whole and _page(whole, results)
         else "",
