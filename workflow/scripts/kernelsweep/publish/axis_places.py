@@ -36,16 +36,11 @@ def places_of(values: Sequence[Any], are_tied: bool) -> tuple[list[float], list[
     ]
     groups = [*accumulate(starts, initial=0)]
     standing = {
-        group: max(of, key=lambda n: _halvings(numbers[n]))
-        for group, of in grouped(range(len(at)), groups.__getitem__).items()
+        group: max(of, key=lambda at: int(numbers[at]) & -int(numbers[at]))
+        for group, of in grouped(range(len(numbers)), groups.__getitem__).items()
     }
     places = [*accumulate((at[n] for n in standing.values()), lambda before, place: max(place, before + least))]
     return [places[group] for group in groups], [standing[group] == n for n, group in enumerate(groups)]
-
-
-def _halvings(number: float) -> int:
-    """How often a number can be halved until it is odd."""
-    return (int(number) & -int(number)).bit_length() if number.is_integer() else 0
 
 
 def apart(wanted: Sequence[float], rooms: Sequence[float], least: float, most: float) -> list[float]:

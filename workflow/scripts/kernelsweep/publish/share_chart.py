@@ -150,25 +150,21 @@ def share_chart(
                 }
             )
     compared = [row for row in uses if is_further or not row.get("arithmetic")]
-    points = [best.point for best in known]
-    largest = points[-_largest(study, points) :]
-    rivals = fastest_of(libraries)
-    pairs = [(size, best, rival) for size, best, rival in zip(sizes, known, rivals, strict=True) if rival]
+    of_sizes = [*zip(sizes, known, fastest_of(libraries), strict=True)]
+    pairs = [(size, best, rival) for size, best, rival in of_sizes if rival]
     gains = {size: ratio(over=rival.fastest.time, under=best.fastest.time) for size, best, rival in pairs}
     marks = {
         size: "*" * (best.fastest.throttled or rival.fastest.throttled) + in_brackets(gain_interval(gains[size]))
         for size, best, rival in pairs
     }
-    fastest_libraries = {rival.kernel for rival in rivals if rival}
-    at_end = slice(len(sizes) - len(largest), None)
-    ours_at_end = dict(zip(sizes[at_end], known[at_end], strict=True))
-    rivals_at_end = dict(zip(sizes[at_end], rivals[at_end], strict=True))
+    fastest_libraries = {rival.kernel for *_, rival in pairs}
+    at_end = of_sizes[-_largest(study, [best.point for best in known]) :]
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
         "ranges": [*map(_range, known)],
-        "end": _end(largest, study),
-        "reached": _reached(compared, ours_at_end, rivals_at_end),
+        "end": _end([best.point for _, best, _ in at_end], study),
+        "reached": _reached(compared, at_end),
         "gains": {size: gain.value for size, gain in gains.items()},
         "gain_marks": marks,
         "library": fastest_libraries.pop() if len(fastest_libraries) == 1 else "",
@@ -176,7 +172,7 @@ def share_chart(
         "is_throttled": any(best.fastest.throttled for best in drawn)
         or any(one["is_throttled"] for one in charts.values()),
         "peaks": [*dict.fromkeys(kinds)],
-        "ends_of": _by_peak(known[at_end]),
+        "ends_of": _by_peak(best for _, best, _ in at_end),
         "further": {
             kind: {name: one[name] for name in ("ends_of", "reached", "gains", "gain_marks", "library")}
             for kind, one in charts.items()
@@ -260,21 +256,22 @@ def _by_peak(found: Iterable[Best]) -> dict[str, list[float]]:
 
 
 def _reached(
-    uses: Sequence[Mapping[str, Any]], fastest: Mapping[str, Best], rivals: Mapping[str, Best | None]
+    uses: Sequence[Mapping[str, Any]], at_end: Sequence[tuple[str, Best, Best | None]]
 ) -> list[dict[str, Any]]:
     """The shares that the answer's rows reach at some sizes, by kernel; those that refine another are apart.
 
     Of libraries that are `ahead`, `marks` are as in gain_marks, at the last of the sizes.
 
-    fastest, rivals  of our kernels and of libraries, at these sizes
+    at_end  these sizes, each with the fastest of our kernels and of libraries
     """
+    fastest = {size: (best.fastest, rival) for size, best, rival in at_end}
     reached: dict[tuple[str, bool, bool], dict[str, Any]] = {}
     for row in uses:
-        for size, share in _shares_of(row, {size: one.fastest.peak_fraction for size, one in fastest.items()}).items():
+        for size, share in _shares_of(row, {size: one.peak_fraction for size, (one, _) in fastest.items()}).items():
             names = ("kernel", "is_everywhere", "is_refined")
             of = (row["kernel"], row["everywhere"], row["is_refined"])
             one = reached.setdefault(of, {**dict(zip(names, of, strict=True)), "shares": {}, "ahead": {}, "marks": {}})
-            ours, rival = fastest[size].fastest, rivals[size]
+            ours, rival = fastest[size]
             one["shares"].setdefault(ours.peak_of, []).append(share)
             if rival and rival.fastest.time_us < ours.time_us * (1 + row["losses"][size]):
                 one["ahead"].setdefault(rival.kernel, []).append(rival.fastest.peak_fraction or share)
@@ -369,7 +366,11 @@ def _zoom(chart: Mapping[str, Any], gains: Sequence[Interval]) -> dict[str, Any]
 def are_close(lines: Iterable[Shares], baseline: Shares) -> bool:
     """Whether lines of shares are drawn as ratios to a baseline: all are near it, and it has a share at each size."""
     pairs = [pair for shares in lines for pair in zip(shares, baseline, strict=False)]
-    return None not in baseline and all(share is None or abs(share - of) <= _CLOSE for share, of in pairs if of)
+    return (
+        bool(pairs)
+        and None not in baseline
+        and all(share is None or abs(share - of) <= _CLOSE for share, of in pairs if of)
+    )
 
 
 def _winners(fastest: Sequence[Sequence[str]], places: Sequence[float]) -> list[dict[str, Any]]:
@@ -393,16 +394,13 @@ def _ends(names: Sequence[str], chart: Mapping[str, Any], last: int) -> list[dic
     """
     zoom, own = chart["zoom"], chart["kernels"]
     drawn = zoom or {"best": chart["curve"], "kernels": own, "beside": {}}
-    lines = [("best", _names(names), chart["curve"][last], drawn["best"][last])]
+    lines = [("best", _names(names), chart["curve"], drawn["best"])]
     lines += [
-        (line["kind"], line["words"], line["shares"][last], drawn["beside"].get(line["kind"], line["shares"])[last])
-        for line in chart["beside"]
+        (of["kind"], of["words"], of["shares"], drawn["beside"].get(of["kind"], of["shares"])) for of in chart["beside"]
     ]
-    lines += [
-        ("", name, shares[last], drawn["kernels"][name][last]) for name, shares in own.items() if name not in names
-    ]
+    lines += [("", name, shares, drawn["kernels"][name]) for name, shares in own.items() if name not in names]
     shown: list[dict[str, Any]] = []
-    for kind, name, share, at in lines:
+    for kind, name, share, at in ((kind, name, shares[last], places[last]) for kind, name, shares, places in lines):
         if share is not None and (kind or all(abs(at - other["at"]) >= _APART for other in shown)):
             most = _LETTERS.get(kind, _LETTERS[""])
             short = name if len(name) <= most else f"{name[:most]}…"

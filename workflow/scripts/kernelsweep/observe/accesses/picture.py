@@ -81,23 +81,15 @@ class Row:
         return len(set().union(*elements)) < sum(map(len, elements))
 
     @cached_property
-    def heights(self) -> tuple[int, int]:
+    def heights(self) -> list[int]:
         """Of its loads and of its stores, in pixels."""
-        least = {True: LOADS, False: STORES}
-        loads, stores = (
-            max(height, BAND * len(self.warps) * self.are_shared(is_load)) for is_load, height in least.items()
-        )
-        return loads, stores
+        bands, least = BAND * len(self.warps), {True: LOADS, False: STORES}
+        return [max(height, bands * self.are_shared(is_load)) for is_load, height in least.items()]
 
     @property
     def height(self) -> int:
         """Of both, in pixels."""
         return sum(self.heights) + 1
-
-    @property
-    def stores_only(self) -> bool:
-        """Whether no lane loads."""
-        return all(each.operation != "load" for each in self.requests)
 
     @property
     def unit(self) -> int:
@@ -175,7 +167,8 @@ def rows_of(warps: Sequence[Sequence[TracedRequest]]) -> list[Row]:
                 row = Row(str(step + 1), request.memory, request.array, [[] for _ in warps])
                 rows.setdefault((step, turn, request.memory, request.array), row).warps[number].append(request)
     turned = {(step, array) for step, turn, _, array in rows if turn}
-    last = {key: row.stores_only and (key[0], key[3]) not in turned for key, row in rows.items()}
+    loaded = {key for key, row in rows.items() for each in row.requests if each.operation == "load"}
+    last = {key: key not in loaded and (key[0], key[3]) not in turned for key in rows}
     in_order = sorted(rows.items(), key=lambda item: (item[0][0], last[item[0]], item[0][1], item[0][3]))
     return [
         replace(row, step=f"{row.step}.{turn + 1}") if (step, array) in turned else row

@@ -50,9 +50,8 @@ def draw_rows(
     numbered = [numbers.get((row["group"], row["row"])) for row in named.to_dict("records")]
     texts = ["" if number is None else end_text(number, shown.quantity) for number in numbered]
     above_in = legend_in(width, marks) + 2 * style.LINE_IN if len(marks) > 1 else GAP_IN
-    high_in = STEP_IN * (len(marks) + 1)
     of_panel = [*named["row"]], [*named["group"]], texts, above_in
-    figure, axes, places = row_panel(width, *of_panel, least_in=high_in)
+    figure, axes, places = row_panel(width, *of_panel, least_in=STEP_IN * (len(marks) + 1))
     placed = of_rows.merge(named[["group", "row"]].assign(middle=places))
     # Marks of similar values would cover each other.
     steps = placed["mark"].map(marks.index) - (len(marks) - 1) / 2

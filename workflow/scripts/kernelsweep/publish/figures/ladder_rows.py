@@ -75,14 +75,9 @@ class Ladder:
         """Whether a row has a time of ours."""
         return bool(self.table["time_us"].notna().any())
 
-    @property
-    def has_configurations(self) -> bool:
-        """Whether names have the configurations that are fastest, as no step says them."""
-        return self.has_times and not self.data.steps
-
     def names(self, is_narrow: bool) -> list[str]:
         """Each row's name, with its kernel's fastest configuration if no step says it; if narrow, below it."""
-        best = best_at(self.data).values() if self.has_configurations else ()
+        best = best_at(self.data).values() if self.has_times and not self.data.steps else ()
         chosen = {one.kernel: chosen_text(Tie(one.kernel, one.fastest), self.data.settings) for one in best}
         pairs = zip(self.table["name"], self.table["kernel"], strict=True)
         return [("\n" if is_narrow else " ").join(filter(None, (name, chosen.get(kernel)))) for name, kernel in pairs]
@@ -98,7 +93,7 @@ class Ladder:
         words, gain_texts = [], [f"{gain:.{digits if gain < 10 else 1}f}×" if gain == gain else "" for gain in gains]
         most = max(map(len, gain_texts))
         for time, gain in zip(times, gain_texts, strict=True):
-            is_shown = time == time and not (is_narrow and gain and not self.has_configurations)
+            is_shown = time == time and not (is_narrow and gain and (self.data.steps or not self.has_times))
             texts = [f"{four_digits(time)} µs" * is_shown, gain and gain.rjust(most, FIGURE_SPACE)]
             words.append(("\n" if is_narrow else FIGURE_SPACE * 2).join(filter(None, texts)))
         return words

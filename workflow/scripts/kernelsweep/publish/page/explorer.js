@@ -244,8 +244,8 @@
 
   const roomAcross = (text, letters = Infinity) => PER_LETTER * Math.max(...inLines(plain(text), letters).map((line) => line.trim().length)) + 6;
 
-  // A text in lines of at most so many letters, where it has blanks.
-  const inLines = (text, letters) => text.split(/(?<= )/).reduce((lines, word) => {
+  // A text in lines of at most so many letters, which begin behind blanks.
+  const inLines = (text, letters, ends = /(?<= )/) => text.split(ends).reduce((lines, word) => {
     if (lines.length && (lines.at(-1) + word).trim().length <= letters) lines[lines.length - 1] += word; else lines.push(word);
     return lines;
   }, []);
@@ -532,8 +532,7 @@
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     // A long name on several lines, or else cut.
     const nameIn = (point) => {
-      const name = study.names[study.kernel[point]], half = Math.floor(letters / 2), lines = [""];
-      for (const part of name.split(/(?<=_)/)) if ((lines.at(-1) + part).length > letters && lines.at(-1)) lines.push(part); else lines[lines.length - 1] += part;
+      const name = study.names[study.kernel[point]], half = Math.floor(letters / 2), lines = inLines(name, letters, /(?<=_)/);
       const fits = lines.every((line) => line.length <= letters) && NAME_HEIGHT * (lines.length + 1) < y.bandwidth() - 12;
       return fits ? lines : [`${name.slice(0, half - 1)}…${name.slice(-half)}`];
     };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from kernelsweep.judge.best.find import do_tie
@@ -124,6 +125,8 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
             # Of arguments of their own, kernels share none.
             there = {point["kernel"] for text, point in zip(texts, points, strict=True) if text == reference}
             reference = reference if 2 * len(there) > len(names) else ""
+            is_tied = any(axis in group for group in study["tied"])
+            standing, on_line = places_of([value for _, value in values], is_tied)
             axes.append(
                 {
                     "name": axis,
@@ -133,16 +136,14 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
                     "labels": [axis_value(axis, value) for _, value in values],
                     "reference": places.get(reference, -1) if reference else -1,
                     "of_kernel": kind == "kernel",
+                    "places": standing,
+                    "on_line": on_line,
                 }
             )
             at[axis] = [places[text] for text in texts]
     _name_sizes(axes, study["tied"], points)
-    for axis in axes:
-        numbers = [
-            value if number is None else number for value, number in zip(axis["values"], axis["numbers"], strict=True)
-        ]
-        axis["places"], axis["on_line"] = places_of(numbers, any(axis["name"] in group for group in study["tied"]))
-    sizes = [at[axis["name"]] for axis in axes if not axis["of_kernel"]]
+    problem = [axis for axis in axes if not axis["of_kernel"]]
+    sizes = [at[axis["name"]] for axis in problem]
     columns = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
@@ -155,13 +156,19 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     ours = [*study["names"], *(rival["call"].partition("<")[0].strip() for rival in study["rivals"])]
     colours = kernel_colours(ours, last, names, study.get("colours", {}))
     usual = _usual(study, [name for name in names if name not in undefined], points)
-    by_kernel: dict[str, set[Any]] = {}
-    for number, point in enumerate(points):
-        by_kernel.setdefault(point["kernel"], set()).add(tuple(places[number] for places in sizes))
-    most = max(map(len, by_kernel.values()))
+    shares: dict[str, dict[tuple[int, ...], float]] = {}
+    for point, *size in zip(points, *sizes, strict=True):
+        of_kernel = shares.setdefault(point["kernel"], {})
+        of_kernel[(*size,)] = max(of_kernel.get((*size,), 0), float(point.get("peak_fraction") or 0))
+    most = max(map(len, shares.values()))
     libraries = [name for name in names if name not in study["names"] and not name.startswith(LIMIT_PREFIX)]
-    ours = [name for name in usual if name in study["names"] and name not in last and len(by_kernel[name]) == most]
+    ours = [name for name in usual if name in study["names"] and name not in last and len(shares[name]) == most]
     baselines = libraries or [*ours, *names][:1]
+    # As in the answer's chart, sizes at the reference's other values.
+    fixed = {number: axis["reference"] for number, axis in enumerate(problem) if study["kinds"][axis["name"]] != "size"}
+    shown = [size for size in {*chain(*shares.values())} if all(size[number] == at for number, at in fixed.items())]
+    lines = {name: [of_kernel.get(size) for size in shown] for name, of_kernel in shares.items()}
+    fastest = [max(filter(None, of), default=None) for of in zip(*map(lines.__getitem__, baselines), strict=True)]
     return {
         "title": study["title"],
         "kernels": names,
@@ -172,7 +179,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "usual": usual,
         "libraries": libraries if libraries[1:] else [],
         "first": FASTEST_LIBRARY if libraries[1:] else baselines[0],
-        "is_close": columns[0] != "time_us" and _are_close(study, usual, baselines, points),
+        "is_close": columns[0] != "time_us" and are_close(map(lines.__getitem__, usual), fastest),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
@@ -214,20 +221,6 @@ def _usual(study: Mapping[str, Any], defined: Sequence[str], points: Sequence[Ro
     others = ours - named
     is_all = len(others) <= _MOST_KERNELS or not study.get("uses")
     return [name for name in defined if name in named | (others if is_all else ties)]
-
-
-def _are_close(
-    study: Mapping[str, Any], kernels: Sequence[str], baselines: Sequence[str], points: Sequence[Row]
-) -> bool:
-    """Whether shares are_close() to the fastest baseline's, at the reference's values on axes that are no sizes."""
-    kind = {axis: str(value) for axis, value in study["reference"].items() if study["kinds"].get(axis) == "condition"}
-    best: dict[Any, dict[str, float]] = {}
-    for point in points:
-        if kind.items() <= point.items() and point.get("peak_fraction"):
-            shares = best.setdefault(tuple(point.get(axis) for axis, of in study["kinds"].items() if of == "size"), {})
-            shares[point["kernel"]] = max(shares.get(point["kernel"], 0), float(point["peak_fraction"]))
-    baseline = [max((shares[name] for name in baselines if name in shares), default=None) for shares in best.values()]
-    return are_close([[shares.get(name) for shares in best.values()] for name in kernels], baseline)
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
