@@ -170,7 +170,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
     use = f"<code>{best['kernel']}</code> {at['parameters']['block_size']} × {at['parameters']['unroll']}"
     answer = [use, f"{at['peak_fraction']:.1%}", f"{at['time_us']:,.2f} µs", f"{best['worst']:.1%}", "1,248 of"]
     assert f"<h2>Use {best['kernel']}: {at['peak_fraction']:.0%} of the memory&#39;s peak at 2³⁰ " in text
-    summary = [*answer, "Points by study"]
+    summary = [*answer, "<summary>Points<"]
     order = [
         *summary,
         'id="study-warp_shuffle"',
