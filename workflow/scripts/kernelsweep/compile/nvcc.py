@@ -343,6 +343,8 @@ def name_and_types(text: str) -> tuple[str, list[str]]:
     return text, []
 
 
+_KINDS = {"float": "f", "double": "f", "__half": "f", "__nv_bfloat16": "b", "bool": "u"}
+_KINDS |= dict.fromkeys(("char", "short", "int", "long", "long long"), "i")
 # The bytes of numbers, without bytes, behind which a pointer may have anything.
 _BYTES = {"short": 2, "__half": 2, "__nv_bfloat16": 2, "int": 4, "float": 4, "long": 8, "long long": 8, "double": 8}
 
@@ -356,14 +358,6 @@ def _pointed(cxx: str | None) -> str:
 
 def _kind(cxx: str | None) -> str:
     """A parameter's kind by its C++ type, as in platforms.platform.Platform."""
-    if cxx is None:
-        return "?"
-    if cxx.endswith("*"):
-        return "p"
-    if cxx in ("float", "double", "__half"):
-        return "f"
-    if cxx == "__nv_bfloat16":
-        return "b"
-    if cxx == "bool" or cxx.startswith("unsigned "):
-        return "u"
-    return "i" if cxx.removeprefix("signed ") in ("char", "short", "int", "long", "long long") else "?"
+    if cxx and (cxx.endswith("*") or cxx.startswith("unsigned ")):
+        return "p" if cxx.endswith("*") else "u"
+    return _KINDS.get((cxx or "").removeprefix("signed "), "?")
