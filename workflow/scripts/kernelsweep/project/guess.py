@@ -306,16 +306,21 @@ def _best_call(
     """The call of the launch that can be read best, else one that is made up; and what of it is not known, in words."""
     text = "\n".join(texts.values())
     read = [(launch, _call_of(launch, head, text)) for launch in launches]
-    # A launch in a later line of a macro may depend on the macro's parameters.
-    in_macro = {one.place for one in launches if text.endswith(JOINED, 0, text.rfind("\n", 0, one.place) + 1)}
-    read = [(one, call) for one, call in read if one.place not in in_macro or (call and not call.host.unread)]
+    read = [(one, call) for one, call in read if not _in_macro(one, text) or (call and not call.host.unread)]
     calls = [call for _, call in read if call]
     if calls:
         best = next((one for one in calls if not one.unclear and not one.host.unread), calls[0])
-        return best, _doubts(best, calls, texts)
+        of_macro = f"{_line_in(texts, best.place)} launches it in a macro, whose parameters can't be read"
+        return best, [*_doubts(best, calls, texts), *[of_macro] * _in_macro(best.launch, text)]
     place = f"{_line_in(texts, launches[0].place)} launches it in a way that can't be read" if launches else ""
     doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
     return _made_up_call(head, text, read[0][0] if read else None, supposed), doubts
+
+
+def _in_macro(launch: Launch | None, text: str) -> bool:
+    """Whether a launch is in a macro of several lines: it may depend on the macro's parameters."""
+    ends = (text.rfind("\n", 0, launch.place), text.find("\n", launch.place)) if launch else ()
+    return any(text.startswith(JOINED, end - 1) for end in ends)
 
 
 def _parameters(head: KernelHead, launch: Launch | None, host: HostCode) -> list[Parameter]:
@@ -515,7 +520,7 @@ def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[s
                 value = ""
             in_words = re.fullmatch("true|false", given[place] if place < len(given) else default.strip())
             value = in_words[0] if in_words else value if value.isdigit() else "true" if words[0] == "bool" else ""
-            is_of_block = bool(re.search("block|thread", name, re.IGNORECASE))
+            is_of_block = bool(re.search("block|thread", name, re.IGNORECASE)) and not _in_macro(launch, host.text)
             if not value and not is_of_block and place < len(given):
                 host.unread.append(name)
             value = value or ("128" if is_of_block else "32")
