@@ -459,7 +459,7 @@
     const across = Math.max(1, Math.min(kernels.length, Math.floor(chart.clientWidth / PANEL))), rows = Math.ceil(kernels.length / across);
     const { left } = PANEL_MARGIN, room = (chart.clientWidth + left) / across, wide = (room - 2 * left) / places.length, letters = Math.floor(wide / PER_LETTER);
     const bests = new Map(kernels.map((kernel) => {
-      const ofKernel = known.filter((point) => study.kernel[point] === kernel), last = Math.max(...ofKernel.map((point) => placeOf(view.over, point)));
+      const ofKernel = known.filter((point) => study.kernel[point] === kernel), last = placeOf(view.over, d3.greatest(ofKernel, (point) => placeOf(view.over, point)));
       const [first] = best(ofKernel.filter((point) => placeOf(view.over, point) === last), () => []);
       const varied = study.axes.filter(({ name, of_kernel }) => of_kernel && name !== view.over && new Set(ofKernel.map((point) => study.at[name][point])).size > 1);
       const texts = varied.map(({ name, title, labels }) => `${title.split(" (")[0]} ${labels[study.at[name][first]]}`.replaceAll(" ", "\u00a0"));
