@@ -629,6 +629,16 @@ def test_points_have_blocks_and_rows_that_fit(tmp_path: Path) -> None:
     assert "no argument can be made for `F f`" in repr(checked(file, "keep"))
 
 
+def test_an_array_that_is_only_read_is_no_output_without_const_too(tmp_path: Path) -> None:
+    (file := tmp_path / "filter.cu").write_text(
+        "__global__ void filter(float *y, float *x, int *at, float *a, float *b, float *c, float *d, int n) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    float *moved = a + 1, &bound = b[i];\n"
+        "    if (i < n && x[i] == 0) { y[i] += -x[at[i]] / 2; atomicAdd(&c[i], 1.0f); swap(d[0], d[i]); }\n}\n"
+    )
+    assert [one.name for one in guess(file, "filter").arrays if not one.written] == ["x", "at"]
+
+
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
     file = tmp_path / "count.cu"
     file.write_text(

@@ -42,6 +42,10 @@ _ZEROES = r"\bcudaMemset(?:Async)?\s*\(\s*{}\s*,\s*0\s*,"
 _FUNCTION_OBJECT = re.compile(r"[\w:]+\s*(\(\s*\)|\{\s*\})")
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _NO_TYPE = re.compile(r"\b(const|static|inline|__forceinline__|__noinline__|__host__|__device__|_*restrict_*)\b")
+# An element of an array, with what follows; what makes it a target; and what comes before an address or a reference.
+_ELEMENT = re.compile(r"\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*(\S{0,3})")
+_TARGET = re.compile(r"(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--|[\[.(]|->")
+_ADDRESS = re.compile(r"(?:(?<!&)&|\+\+|--|&\s*\w+\s*=)$")
 _CAST_OF = r"(?:reinterpret|static)_cast\s*<([^<>()]*)>\s*\(\s*{0}\b|\(([\w\s:]+?\*[\w\s]*)\)\s*{0}\b"
 # A launch that is made up: its blocks on each side, and the bytes of its dynamic shared memory.
 _BLOCKS, _SHARED = 3, 48 * 1024
@@ -536,6 +540,17 @@ def _element_in(body: str, name: str, host: HostCode) -> tuple[str, int] | None:
     return element if element and not element[0].endswith("int8") else None
 
 
+def _is_only_read(body: str, name: str) -> bool:
+    """Whether all that a kernel does with an array is to take elements, and none as a target or a call's argument."""
+    uses = [*re.finditer(rf"(?<![.>])\b{name}\b", body.partition("{")[2])]
+    for use in uses:
+        before, after = use.string[: use.start()].rstrip(), _ELEMENT.match(use.string, use.end())
+        is_argument = before[-1:] in "(," and after and after[1][:1] in "),"
+        if not after or _TARGET.match(after[1]) or is_argument or _ADDRESS.search(before):
+            return False
+    return bool(uses)
+
+
 def _function_of(
     value: str, returned: str, parameters: str, template: Mapping[str, str], host: HostCode, namespace: str
 ) -> str:
@@ -579,7 +594,7 @@ def _parameter(text: str, place: int, host: HostCode, body: str) -> Parameter:
         element = _element_in(body, name, host)
         if not element and kind.count("*") == 1:
             element, doubt = ("uint8", 1), f"`{plain}` is taken for bytes, of any values"
-    may_index = is_array and reaches_address(body, name)
+    may_index, is_only_read = is_array and reaches_address(body, name), _is_only_read(body, name)
     name = python_name(name)
     if not is_array and is_enumeration(kind, host):
         return Parameter(name, plain, "int32", 1, False, False, "", "0")
@@ -587,7 +602,7 @@ def _parameter(text: str, place: int, host: HostCode, body: str) -> Parameter:
         return Parameter(name, plain, "float32", 1, True, False, made.format(name))
     dtype, row = element or ("", 1)
     value = "" if is_array else name if "int" in dtype else "1" if dtype == "bool" else "0.5"
-    is_written = is_array and "const" not in kind.partition("*")[0]
+    is_written = is_array and "const" not in kind.partition("*")[0] and not is_only_read
     return Parameter(
         name, plain, dtype, row, is_array, is_written, "", value, doubt, indexes=may_index or "int" in dtype
     )
