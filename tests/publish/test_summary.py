@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from made_settings import made
 from synthetic_sweep import row_counts
 
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.data.row_counts import PlannedKernel, is_failure
 from kernelsweep.publish.summary import failures, incomplete_run, summary_text
 from kernelsweep.results import STATUSES
@@ -93,7 +95,9 @@ def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> 
         ({"function": "plain"}, ""),
     ],
 )
-def test_a_wrong_result_tells_of_constants_that_nothing_sets(entry: dict[str, list[str]], told: str) -> None:
+def test_a_wrong_result_tells_of_constants_that_nothing_sets(
+    entry: dict[str, list[str]], told: str, tmp_path: Path
+) -> None:
     source = """
     __constant__ float weights[3];
     __constant__ int known = 2;
@@ -109,15 +113,16 @@ def test_a_wrong_result_tells_of_constants_that_nothing_sets(entry: dict[str, li
         "source_sha256": "",
     }
     studies = {"own": made({"kernels": [{"name": "filter", **entry}]})}
-    (found,) = failures(row_counts([row]), [], studies, lambda _: [], lambda _: source, {})
+    (store := UnitStore(tmp_path)).keep_text(text_name("own", "filter", ""), source)
+    (found,) = failures(row_counts([row]), [], studies, lambda _: [], store, {})
     assert found.where.endswith(f"First at {told}")
 
 
-def test_a_failure_names_the_line_of_a_file_that_the_kernels_file_includes() -> None:
+def test_a_failure_names_the_line_of_a_file_that_the_kernels_file_includes(tmp_path: Path) -> None:
     where = "reads x[9] at published/scale-1f2e3d4/src/scale.cu:41, out of bounds of the device buffer x of 9 elements"
     row = {"study": "own", "kernel": "scale", "status": "wrong_result", "message": f"expected 1.5, found 2; {where}"}
     rows = row_counts([{**row, "flags": "", "source_sha256": ""}])
     planned = [PlannedKernel("own", "scale", None, file="kernels/own/scale.cu")]
     studies = {"own": made({"kernels": [{"name": "scale"}]})}
-    (found,) = failures(rows, planned, studies, lambda _: [], lambda _: "", {})
+    (found,) = failures(rows, planned, studies, lambda _: [], UnitStore(tmp_path), {})
     assert found.place == "published/scale-1f2e3d4/src/scale.cu:41"

@@ -6,7 +6,7 @@ Claims are the published ones about its studies, and the studies' own. The summa
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
-from kernelsweep.compile.unit_store import UnitStore, text_name
+from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.description import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
@@ -96,12 +96,7 @@ with logged(snakemake):
     of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds, provenances, flagged)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(
-        counted,
-        planned,
-        studies,
-        lambda row: since_right(dict(row), folder, store),
-        lambda row: store.text(text_name(row["study"], row["kernel"], row["source_sha256"])),
-        proofs,
+        counted, planned, studies, lambda row: since_right(dict(row), folder, store), store, proofs
     )
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
     found = counted, proofs, failed_kernels

@@ -23,10 +23,7 @@ Compiled = tuple[str, dict[str, Any]]
 
 
 def text_name(study: str, name: str, source: str, what: str = "source") -> str:
-    """The name of a text on a kernel or a step: its "source", "registers" or "accesses", by the hash of the source.
-
-    Kernels of one hash differ in their files' names, which the source has.
-    """
+    """The name of a text on a kernel or a step, by the hash of the source: "source", "registers" or "accesses"."""
     return f"{study}.{name}.{what}.{source}"
 
 

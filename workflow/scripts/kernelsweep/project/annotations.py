@@ -65,8 +65,7 @@ def annotated(root: Path, folder: Path, studies: Iterable[str], start: Path) -> 
     folder  its results of a platform
     start   the folder that paths start from
 
-    A mistake without a line has that of the kernel's head, in whichever file. A mistake in a study's file hides none of
-    another study.
+    A mistake without a line has that of the kernel's head. A mistake in a study's file hides none of another study.
     """
     found: list[Annotation] = []
     for study in studies:

@@ -120,9 +120,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         further, with_zeros = cache(lambda point: run([point])), cache(lambda point: run([point], zeros))
         depends = doubts(outcomes, guessed, holds, bool(given.cases), further, with_zeros)
         past = beyond(outcomes, holds)
-        outcomes = replace(
-            outcomes, findings={key: outcomes.findings[key] for key in outcomes.findings if key not in past}
-        )
+        outcomes = replace(outcomes, findings={key: one for key, one in outcomes.findings.items() if key not in past})
         in_source = {one.name: one.in_source for one in guessed.arrays}
         unjudged = [in_source[name] for name, of in holds.items() if not of.known]
         result = replace(judged(result, outcomes, depends, in_source), unjudged=unjudged)
@@ -296,15 +294,11 @@ def _in_words(
             of = holds[one.name]
             does = "read" if not one.written else "updated" if of.updated else "written"
             does += ", zeros at first" * (of.zeros and does != "written")
-            what = (
-                f"{of.size} elements, as given"
-                if of.given
-                else f"{of.size} elements, {'and it touches one more' if of.larger else 'as it touches'} at round sizes"
-                if of.known
-                else f"{of.size} elements, {'fewer' if one.name in larger else 'more'} than it touches: its end is not "
-                "known, so its bounds are not judged"
-            )
-            told[one.text] = f"{does}; {what}"
+            what = f"{'and it touches one more' if of.larger else 'as it touches'} at round sizes"
+            if not of.known:
+                than = "fewer" if one.name in larger else "more"
+                what = f"{than} than it touches: its end is not known, so its bounds are not judged"
+            told[one.text] = f"{does}; {of.size} elements, {'as given' if of.given else what}"
         elif one.value != one.name:
             told[one.text] = one.value
     told |= {} if guessed.launched else {name: str(value) for name, value in guessed.template.items()}

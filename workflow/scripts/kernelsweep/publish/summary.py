@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.compile.device_code import host_variables
+from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.data.proofs import (
     Proofs,
     clean_texts,
@@ -16,13 +17,7 @@ from kernelsweep.judge.data.proofs import (
     proofs_in_words,
     unproven,
 )
-from kernelsweep.judge.data.row_counts import (
-    LISTED_PER_KERNEL,
-    CsvRow,
-    PlannedKernel,
-    RowCounts,
-    studies_not_run,
-)
+from kernelsweep.judge.data.row_counts import LISTED_PER_KERNEL, CsvRow, PlannedKernel, RowCounts, studies_not_run
 from kernelsweep.judge.data.words import list_texts, size_text, source_lines
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 from kernelsweep.study.point import in_words
@@ -84,16 +79,11 @@ def _table(counted: RowCounts, proofs: Proofs | None) -> str:
 
 def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The reasons for which a run must not end well although no point failed: nothing was run."""
+    nothing = "no point was run, so nothing was shown to be right. Its summary.md says why."
+    mistakes = [(f"{study}/{kernel}", count, why) for (study, kernel, why), count in counted.mistakes.items() if count]
     return [
-        *(
-            f"study {study}: no point was run, so nothing was shown to be right. Its summary.md says why."
-            for study in studies_not_run(counted, planned)
-        ),
-        *(
-            f"{study}/{kernel}, {count} point{'s' if count > 1 else ''} not run: {why}"
-            for (study, kernel, why), count in counted.mistakes.items()
-            if count
-        ),
+        *(f"study {study}: {nothing}" for study in studies_not_run(counted, planned)),
+        *(f"{kernel}, {count} point{'s' if count > 1 else ''} not run: {why}" for kernel, count, why in mistakes),
     ]
 
 
@@ -132,21 +122,21 @@ def failures(
     planned: Sequence[PlannedKernel],
     studies: Mapping[str, StudySettings],
     since: Callable[[CsvRow], Sequence[str]],
-    text_of: Callable[[CsvRow], str],
+    store: UnitStore,
     proofs: Proofs,
 ) -> list[Failure]:
     """The kernels with failed points, the worst first.
 
     studies  the settings of each, by name
     since    gives what changed in the source of a row's kernel since that point was right
-    text_of  gives the source of a row's kernel; "" where none was kept
+    store    has the kernels' sources
     """
     files = {(one.study, one.kernel): one.file for one in planned}
     found = []
     for kernel, (example, *_) in _by_kernel(counted).items():
         what, message = _how_many(counted, kernel), " ".join(example["message"].split())
         where = "None of its points ran" if what == _REFUSED else f"First at {_place(example, studies[kernel[0]])}"
-        where += _unset(example, studies[kernel[0]], text_of)
+        where += _unset(example, studies[kernel[0]], store)
         file, changes = files.get(kernel, ""), since(example)
         found_by_checks = mistakes_of(proofs[kernel], counted) if kernel in proofs else []
         words = " ".join([message, *(row["message"] for row in found_by_checks)])
@@ -162,7 +152,7 @@ _REFUSED = "does not compile"
 _PLACE = re.compile(r"(?<!\S)[^\s/:]+/[^\s:]+\.\w+:\d+")
 
 
-def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[CsvRow], str]) -> str:
+def _unset(row: CsvRow, study: StudySettings, store: UnitStore) -> str:
     """A sentence, after a full stop, on variables in constant memory that nothing sets; "" unless a result is wrong."""
     entry = next((one for one in study.kernels if one.name == row["kernel"]), None)
     if entry is None or row["status"] != "wrong_result":
@@ -170,7 +160,7 @@ def _unset(row: CsvRow, study: StudySettings, text_of: Callable[[CsvRow], str]) 
     usual = entry.function or entry.name
     functions = [launch.kernel or usual for launch in entry.launches] or [usual]
     known = {*entry.host_variables, *(str(one) for launch in entry.launches for one in launch.arguments)}
-    found = host_variables(text_of(row), functions)
+    found = host_variables(store.text(text_name(row["study"], entry.name, row["source_sha256"])), functions)
     unset = [name for name, text in found.items() if "__constant__" in text and name not in known]
     if not unset:
         return ""
@@ -225,9 +215,8 @@ def all_right(are_some_excused: bool) -> str:
 
     are_some_excused  whether undefined behaviour explains wrong results in it
     """
-    return "Every point that was run is right" + (
-        ", apart from kernels with undefined behaviour" if are_some_excused else ""
-    )
+    besides = ", apart from kernels with undefined behaviour" if are_some_excused else ""
+    return f"Every point that was run is right{besides}"
 
 
 def _by_kernel(counted: RowCounts) -> dict[tuple[str, str], list[CsvRow]]:

@@ -83,9 +83,7 @@ def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str
         else:
             texts[key] = f"{key} is {shown_value(value)}{_allowed(mistake, value, _resolved(node, schema))}"
     # A misspelt key is told once.
-    texts = {
-        key: text for key, text in texts.items() if not any(nearest(one, [missing.get(key, "")]) for one in unknown)
-    }
+    texts = {key: of for key, of in texts.items() if not any(nearest(one, [missing.get(key, "")]) for one in unknown)}
     # Of the branches of a union, the one that got furthest.
     furthest = [key for key in texts if not any(other.startswith(f"{key}.") for other in texts)]
     file = YamlFile(where, data)

@@ -59,8 +59,7 @@ def code_section(
     functions = store.functions({_binary(row) for both in timed for row in both if row})
     parts = []
     kernels = by_kernel(changed)
-    compared = {kernel: those for kernel, those in kernels.items() if any(point.ratio for point in those)}
-    judged = [*in_order_of_verdict(compared, margin)]
+    judged = [*in_order_of_verdict({name: of for name, of in kernels.items() if any(one.ratio for one in of)}, margin)]
 
     def place(kernel: str) -> tuple[bool, int]:
         rank = judged.index(kernel) if kernel in judged else counted_rank(kernels[kernel])

@@ -81,13 +81,8 @@ def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str
     sides = [json.loads(store.text(text_name(*of, source, "registers")) or "{}") for source in hashes]
     if not all(sides):
         return ""
-    ranges = [
-        [
-            " to ".join(dict.fromkeys(map(str, (min(amounts), max(amounts)))))
-            for amounts in zip(*side.values(), strict=True)
-        ]
-        for side in sides
-    ]
+    each = [[(min(amounts), max(amounts)) for amounts in zip(*side.values(), strict=True)] for side in sides]
+    ranges = [[" to ".join(dict.fromkeys(map(str, ends))) for ends in side] for side in each]
     words = [f"{name} {old} -> {new}" for name, old, new in zip(_RESOURCES, *ranges, strict=True) if old != new]
     return f"; {', '.join(words)}" if words else ""
 
