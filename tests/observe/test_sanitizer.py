@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -110,6 +111,18 @@ def test_every_tools_findings_are_read() -> None:
         finding, *warnings = log.findings
         assert log.warnings == len(warnings) == (text == RACECHECK)
         assert (finding.kind, finding.location) == (kind, location)
+
+
+def test_a_result_that_a_kernel_leaves_out_is_no_read_of_our_comparison() -> None:
+    named = re.sub(r"(=+ +at ).*", r"\1within+0xf10", INITCHECK, count=1)
+    assert "within" in named
+    (finding,) = parse_log(named).findings
+    assert finding.message.startswith(
+        "Uninitialized __global__ memory read of size 4 bytes; the kernel has not written"
+    )
+    assert "within" not in finding.message
+    (own,) = parse_log(named.replace("within+0xf10", "within(float *)+0xf10")).findings
+    assert "within(float *)" in own.message
 
 
 @pytest.mark.parametrize(("text", "expected"), [

@@ -25,6 +25,9 @@ _TROUBLE = re.compile(r"Internal Sanitizer Error|Target application returned an 
 _KNOWN = re.compile(r"Invalid |Uninitialized |Barrier error|Program hit |Leaked |Malloc/Free |Host API |Unused memory")
 
 _PLACE = re.compile(r" in (\S+:\d+)")
+# Our own kernels, of device/compare.ptx and within.ptx, have no lines. They read results, also those that were left out.
+_COMPARISON = re.compile(r"at (?:compare|within)\+0x[\da-f]+")
+_UNWRITTEN = "the kernel has not written all of its results: this was read as they were compared"
 _ACCESS = re.compile(r"(\w+) access at (.+?)(?= \[\d+ hazards?\]| and \w+ access at |$)")
 
 
@@ -141,4 +144,6 @@ def _finding(record: Sequence[str]) -> Finding | None:
     # The last device frame is the kernel's; without frames, the kernel is what the finding is reported at.
     frames = [line for line in record if line.startswith("Device Frame:")]
     place = _PLACE.search(frames[-1] if frames else accesses[0][1] if accesses else " ".join(report))
+    if head.startswith("Uninitialized") and any(map(_COMPARISON.fullmatch, report)):
+        report = [head.rstrip(" ."), _UNWRITTEN]
     return Finding(severity, kind.rstrip(" :."), place[1] if place else "", 1, "; ".join(report))
