@@ -25,7 +25,7 @@ _TROUBLE = re.compile(r"Internal Sanitizer Error|Target application returned an 
 _KNOWN = re.compile(r"Invalid |Uninitialized |Barrier error|Program hit |Leaked |Malloc/Free |Host API |Unused memory")
 
 _PLACE = re.compile(r" in (\S+:\d+)")
-# Our own kernels, of device/compare.ptx and within.ptx, have no lines. They read results, also those that were left out.
+# Our own kernels, of compare.ptx and within.ptx, have no lines. They read results, also those that were left out.
 _COMPARISON = re.compile(r"at (?:compare|within)\+0x[\da-f]+")
 _UNWRITTEN = "the kernel has not written all of its results: this was read as they were compared"
 _ACCESS = re.compile(r"(\w+) access at (.+?)(?= \[\d+ hazards?\]| and \w+ access at |$)")
