@@ -246,10 +246,10 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     """
     parameters, sizes = kernel_axes(data.settings), size_axes(data.settings)
     kinds = [axis for axis in place_axes(data.settings) if axis not in sizes]
-    uses = []
-    for _, of_kind in _compared(data, parameters, sizes, kinds).groupby(["kind", "rounding"]):
-        # Where only a library has a time, nothing of ours can be used.
-        of_kind = of_kind[of_kind.groupby("size")["is_own"].transform("any")].sort_values("size", kind="stable")
+    uses, rows = [], _compared(data, parameters, sizes, kinds).sort_values("size", kind="stable")
+    # Where only a library has a time, nothing of ours can be used.
+    is_ours = rows.groupby(["kind", "rounding", "size"])["is_own"].transform("any")
+    for _, of_kind in rows[is_ours].groupby(["kind", "rounding"]):
         choices, losses, little = _losses(of_kind[of_kind["is_own"]])
         of_size = of_kind.drop_duplicates("size")
         rows_before = [*of_kind["size"].searchsorted(of_size["size"]), len(of_kind)]
