@@ -34,6 +34,7 @@ from kernelsweep.judge.claims.report import claim_row, claims_text, held_text
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
+from kernelsweep.publish.figures.claim_rows import claim_rows
 from kernelsweep.publish.figures.claims import draw, draw_files
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.sections import claims_figures
@@ -265,10 +266,12 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     linked = {*re.findall('href="#(claim-[^"]+)"', figure.drawing)}
     assert len(linked) == len(picture.rows) and all(f'<a id="{claim}"></a>' in page for claim in linked)
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
+    held = f"{sum(row['verdict'] == 'holds' for row in loops)} of {len(loops)} hold"
     for picture in (figure.drawing, figure.narrow):
-        held = sum(row["verdict"] == "holds" for row in loops)
-        assert f">unrolling-loops at 2²⁴: {held} of {len(loops)} hold<" in picture
-        assert ">staged: held at 4 of 5 sizes<" in picture
+        assert f">unrolling-loops at 2²⁴: {held}<" in picture and ">staged: held at 4 of 5 sizes<" in picture
+    # Pins: "unrolling-loops at : 8 of 8 hold", as of a study without an axis of sizes, and "at every: 8 of 8 hold".
+    for size, at in (("", ""), ("every", " at every size")):
+        assert {*claim_rows([row | {"size": size} for row in loops])["head"]} == {f"unrolling-loops{at}: {held}"}
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, [row for row in rows if row not in numbers])
     draw_files(file, {}, empty := tmp_path / "empty")
     assert not claims_figures(empty, file, tmp_path)

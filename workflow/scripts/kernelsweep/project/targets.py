@@ -179,9 +179,8 @@ def figure(project: Project) -> list[str]:
     study, step = picture or (view["study"], "")
     check_known(study, project.studies, "view: there is no study")
     if picture:
-        check_known(
-            step, [one.name for one in building.accesses(project, study)], f"view: of {study}, there is no step"
-        )
+        steps = [one.name for one in building.accesses(project, study)]
+        check_known(step, steps, f"view: of {study}, there is no step")
         return [path("picture", study=study, name=step, suffix="pdf")]
     platform = platform_in(address) or _timed(project, "figure")[-1]
     return [path("view", platform=platform, study=study, name=view_name(view), suffix="pdf")]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.judge.claims.claim import ABOUT, CLAIM_VERDICTS, HOLDS, SOME_SIZES, allowed, anchor
+from kernelsweep.judge.claims.claim import ABOUT, CLAIM_VERDICTS, EVERY_SIZE, HOLDS, SOME_SIZES, allowed, anchor
 
 NUMBERS = ("ratio", "low", "high", "least", "most")
 # A claim that holds is near its limit from this part of what it allows on.
@@ -81,7 +81,8 @@ def _holds(rows: pandas.DataFrame) -> str:
     holds, some = ((rows["verdict"] == verdict).sum() for verdict in (HOLDS, SOME_SIZES))
     if len(rows) == some == 1:
         return f": held at {rows['sizes'].iloc[0]} sizes"
-    where = f" at {rows['size'].iloc[0]}" if rows["size"].nunique() == 1 else ""
+    size, *others = {*rows["size"]}
+    where = f" at {size.replace(EVERY_SIZE, 'every size')}" if size and not others else ""
     return f"{where}: {holds} of {len(rows)} hold" + (f", {some} at some sizes" if some else "")
 
 
