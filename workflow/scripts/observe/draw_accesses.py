@@ -12,7 +12,7 @@ from kernelsweep.compile.builder import built_meanwhile
 from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.errors import UserError
-from kernelsweep.judge.data.words import point_text
+from kernelsweep.judge.data.words import place_text
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
 from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.study.kernel_sweep import instantiation
@@ -37,7 +37,7 @@ def pictures(
         if variant in report["failed"]:
             drawings.append(empty(step["name"], "The variant could not be compiled."))
             continue
-        shown = point_text({axis: value for axis, value in point.items() if value is not None})
+        shown = place_text({axis: value for axis, value in point.items() if value is not None})
         drawings.append(draw(step["name"], shown, tracer.trace(point, variant, WARPS)))
     return drawings
 
