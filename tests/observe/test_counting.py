@@ -206,16 +206,16 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     # The active threads are neighbours; their elements are not: every second one, then every fourth one is written.
     assert [sorted(row.elements(0, loads=False)) for row in rows[2:4]] == [list(range(0, 64, step)) for step in (2, 4)]
     # Compilers load the operands of a sum in either order.
-    swapped = [replace(trace.warps[0][0], array=array) for array in "yx"]
-    assert [row.array for row in rows_of([swapped])] == ["x", "y"]
+    assert [row.array for row in rows_of([[replace(trace.warps[0][0], array=array) for array in "yx"]])] == ["x", "y"]
     # Lanes of a warp that wait for nobody load again after stores; what is only stored is the step's last row.
     load = trace.warps[0][0]
-    again = [load, replace(load, operation="store")] * 2
-    told = [(row.step, row.array) for row in rows_of([[*again, replace(load, operation="store", array="a")]])]
+    store = replace(load, operation="store")
+    told = [(row.step, row.array) for row in rows_of([[load, store, load, store, replace(store, array="a")]])]
     assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
     # Pins: a warp's second store to the same elements, drawn as one; stores of two warps are in one row.
-    store = replace(load, operation="store")
     assert [[len(warp) for warp in row.warps] for row in rows_of([[load, store, store], [store]])] == [[2, 1], [1, 0]]
+    # Pins: a stack where a kernel accesses only variables.
+    assert "access no array at n=8." in draw("of_a_variable", "n=8", replace(trace, warps=[[], []]))
     drawing = draw("strided_index", "64 elements", trace)
     assert drawing.count("<path") > 20 and "2-way bank conflict" in drawing
     assert re.search(r">accesses: 3 global in 9 sectors, \d+ shared, 15 bank conflicts<", drawing)

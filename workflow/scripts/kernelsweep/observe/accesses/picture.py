@@ -109,9 +109,9 @@ def draw(name: str, where: str, trace: Trace) -> str:
     name   of the step, for readers
     where  the point in words
     """
-    rows = rows_of(trace.warps)
-    drawn = rows[:MOST_ROWS]
-    warps = len(trace.warps)
+    if not (rows := rows_of(trace.warps)):
+        return empty(name, f"The first block's first warps access no array at {where}.")
+    drawn, warps = rows[:MOST_ROWS], len(trace.warps)
     label = LETTER * max(LEAST_LETTERS, *(min(len(_label(row)), MOST_LETTERS) for row in drawn)) + LEFT
     costs = ["used of sectors", *(cost(row)[0] for row in drawn)]
     width = _warp_left(warps, label) + LETTER * max(map(len, costs))
@@ -126,8 +126,7 @@ def draw(name: str, where: str, trace: Trace) -> str:
     # Below the elements, where a narrow page shows it once.
     parts += [_text(label, end + ROW * number + LOADS + 2, text, "opacity='.75'") for number, text in enumerate(notes)]
     title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
-    height = end + ROW * max(len(more), len(notes)) + 4
-    return _drawing(title, width, height, parts, (label, _warp_left(0, label)))
+    return _drawing(title, width, end + ROW * max(len(more), len(notes)) + 4, parts, (label, _warp_left(0, label)))
 
 
 def empty(name: str, reason: str) -> str:
