@@ -1,7 +1,7 @@
 """Draw the accesses of each step of a study's story, on the emulator: one SVG file a step."""
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from kernelsweep.compile.builder import built_meanwhile
 from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.errors import UserError
-from kernelsweep.judge.data.words import place_text
+from kernelsweep.judge.data.words import configured_text
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
 from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.study.kernel_sweep import instantiation
@@ -21,24 +21,20 @@ from kernelsweep.study.point import Point
 from kernelsweep.study.study import kernel_of_job
 
 
-def pictures(
-    kernel: KernelSource, report: Mapping[str, Any], binary: Path, steps: Sequence[Mapping[str, Any]]
-) -> list[str]:
+def pictures(kernel: KernelSource, report: Mapping[str, Any], binary: Path, work: Mapping[str, Any]) -> list[str]:
     """The picture of each step of a kernel. A kernel that doesn't end is ended."""
     signal.alarm(max(1, round(plan.timeout_seconds)))
     if report["status"] != "ok":
-        return [empty(step["name"], "The kernel could not be compiled.") for step in steps]
-    points = [Point(step["point"]) for step in steps]
-    task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=plan.seed))
-    tracer = Tracer(task)
+        return [empty(step["name"], "The kernel could not be compiled.") for step in work["steps"]]
+    tracer = Tracer(BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=plan.seed)))
     drawings = []
-    for step, point in zip(steps, points, strict=True):
+    for name, point in ((step["name"], Point(step["point"])) for step in work["steps"]):
         variant = instantiation(kernel, point)
         if variant in report["failed"]:
-            drawings.append(empty(step["name"], "The variant could not be compiled."))
-            continue
-        shown = place_text({axis: value for axis, value in point.items() if value is not None})
-        drawings.append(draw(step["name"], shown, tracer.trace(point, variant, WARPS)))
+            drawings.append(empty(name, "The variant could not be compiled."))
+        else:
+            where = configured_text(point, work["own_axes"])
+            drawings.append(draw(name, where, tracer.trace(point, variant, WARPS)))
     return drawings
 
 
@@ -50,10 +46,10 @@ with logged(snakemake):
         file, steps, kernel = work["kernel"]["file"], work["steps"], kernel_of_job(**work["kernel"])
         with built_meanwhile(work["build"], Path(file)) as (report, binary):
             try:
-                drawings = in_child(partial(pictures, kernel, report, binary, steps), file)
+                drawings = in_child(partial(pictures, kernel, report, binary, work), file)
             except UserError as error:
                 print(f"{kernel.name}: {error}")
-                drawings = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
+                drawings = [empty(step["name"], f"The accesses could not be traced: {error}") for step in steps]
         source, store = source_sha256(Path(file), map(Path, work["included"])), UnitStore(Path(work["build"]["store"]))
         for step, picture in zip(steps, drawings, strict=True):
             # A comparison shows it beside that of another version.

@@ -315,6 +315,7 @@ def _pictured_kernels(project: Project, study: str) -> list[dict[str, Any]]:
             "build": building.build_settings(project, study, kernel),
             "included": inputs.included(project, study, kernel),
             "steps": [{"name": step.name, "point": dict(step.point)} for step in steps if step.kernel == kernel],
+            "own_axes": [axis for axis, kind in project.studies[study].settings.kinds.items() if kind == "kernel"],
         }
         for kernel in dict.fromkeys(step.kernel for step in steps)
     ]

@@ -206,6 +206,13 @@ def place_text(values: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, texts))
 
 
+def configured_text(values: Mapping[str, Any], own: Sequence[str]) -> str:
+    """As place_text(), with what is known on a kernel's own axes behind it: `n=1024, cold cache, tile=64×32`."""
+    known = {axis: value for axis, value in values.items() if value is not None}
+    chosen = {axis: known.pop(axis) for axis in own if axis in known and axis not in LAUNCH_AXES}
+    return ", ".join(filter(None, [place_text(known), configuration_words(chosen)]))
+
+
 def reference_text(study: StudySettings, free: Sequence[str] = ()) -> str:
     """A study's reference point, without the axes in `free`."""
     return place_text({axis: value for axis, value in study.reference.items() if axis not in free})

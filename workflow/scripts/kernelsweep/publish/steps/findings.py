@@ -14,7 +14,7 @@ from kernelsweep.judge.best.find import comparable, find_best, of_reference_kind
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, size_axes, varied
-from kernelsweep.judge.data.words import LAUNCH_AXES, configuration_words, place_text, point_text, times_text
+from kernelsweep.judge.data.words import configuration_words, configured_text, point_text, times_text
 from kernelsweep.publish.steps.moved import moved_texts
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, place_of_table, story_of
@@ -111,10 +111,7 @@ def _place(data: StudyData) -> str:
 def _pictured(data: StudyData, kernel: str, point: Mapping[str, Any]) -> str:
     """The size of a picture's point, and its configuration on the axes on which there is a choice."""
     chosen = kernel_axes(data.settings) if data.steps else _own_axes(data, kernel)
-    values = {axis: point[axis] for axis in chosen if point.get(axis) is not None}
-    places = {axis: point[axis] for axis in size_axes(data.settings)}
-    places |= {axis: values.pop(axis) for axis in LAUNCH_AXES if axis in values}
-    return ", ".join(filter(None, [place_text(places), configuration_words(values)]))
+    return configured_text({axis: point.get(axis) for axis in [*size_axes(data.settings), *chosen]}, chosen)
 
 
 def _base(steps: Sequence[StoryRow], number: int, named: Mapping[str, Sequence[str]]) -> int | None:
