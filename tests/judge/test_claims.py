@@ -117,8 +117,7 @@ def test_the_range_of_a_claim_is_the_one_that_judges() -> None:
 def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_decided_by_all() -> None:
     # At 2¹⁶ both take little more than the launch: 1.3% between them is less than the claim's 5%.
     gain = CLAIM.changed(relation="at_least", value=1.05)
-    one = judge_one(gain, evidence())
-    row = claim_row(one)
+    row = claim_row(one := judge_one(gain, evidence()))
     assert (row["verdict"], row["size"], row["fails_at"], row["sizes_held"]) == ("holds", "2²⁴", "2¹⁶ to 2²⁰", "5 of 8")
     assert row["elsewhere"] == "not at 2¹⁶ to 2²⁰; hot: not at 2¹⁶ to 2²⁰, not decidable at 2²²"
     few, many = (judge_one(gain.changed(id="few", at={"array_size": size}), evidence()) for size in (2**16, 2**28))
@@ -261,8 +260,7 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     assert ((of["least"] <= of["low"]) & (of["high"] <= of["most"]))["holds"].all()
     assert not ((of["least"] < of["low"]) & (of["high"] < of["most"]))["does not hold"].any()
     assert [file.text for file in figure.files] == ["SVG", "PDF", "claims.csv"]
-    page = page_of([*recording().values()], {name: name for name in study_names(ROOT)}, H200)
-    page = to_html(page, "", "", ROOT, ROOT)
+    page = to_html(page_of([*recording().values()], dict.fromkeys(study_names(ROOT), "a"), H200), "", "", ROOT, ROOT)
     linked = {*re.findall('href="#(claim-[^"]+)"', figure.drawing)}
     assert len(linked) == len(picture.rows) and all(f'<a id="{claim}"></a>' in page for claim in linked)
     loops = [row for row in numbers if row["source"] == "unrolling-loops"]
