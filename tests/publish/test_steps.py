@@ -108,6 +108,17 @@ def test_a_time_that_may_be_the_same_is_no_gain() -> None:
     assert re.search(slower, story("staged")["staged_unsigned_index (256 blocks)"])
 
 
+def test_the_largest_step_keeps_what_the_story_fixes() -> None:
+    # Pins: "4.86 times as fast as interleaved", of unrolled ×16, beside the step unrolled ×2.
+    of_block = "Largest step at 2³⁰, each at its fastest block size: "
+    assert f"{of_block}5,086 → 2,768 µs, 1.84 times as fast as `interleaved`." in story("unrolling")["unrolled ×2"]
+    assert (
+        f"{of_block}3,420 → 1,113 µs, 3.07 times as fast as `shared_memory`"
+        in story("warp_shuffle")["shared_memory ×4"]
+    )
+    assert "each at its fastest: 18,844 → 5,403 µs" in story("matmul")["register_tile"], "nothing is fixed"
+
+
 def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
     old = read_words("old", "// Old.\nvoid old()\n{\n    a();\n}\n")
     text = "// New: as `old`,\n// but b.\n//\n// Faster.\nvoid new()\n{\n    // Now b.\n    b();  // and not `a`\n}\n"

@@ -6,7 +6,7 @@ steps_page.py puts the words and the code of the kernels beside it: after an edi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any
 
 from kernelsweep.base.groups import grouped
@@ -14,7 +14,7 @@ from kernelsweep.judge.best.find import comparable, find_best, of_reference_kind
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, size_axes, varied
-from kernelsweep.judge.data.words import configuration_words, configured_text, point_text, times_text
+from kernelsweep.judge.data.words import configuration_words, configured_text, list_texts, point_text, times_text
 from kernelsweep.publish.steps.moved import moved_texts
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, place_of_table, story_of
@@ -31,7 +31,10 @@ def story_data(
     accesses  the pictures of who accesses what, by the place of their step: each its `file` and its `point`
     """
     rows = story_of(data)
-    largest, steps = _largest(data, rows), [_step(data, rows, at, named, accesses) for at in range(len(rows))]
+    bases = [_base(rows, at, named) for at in range(len(rows))]
+    steps, largest = [_step(data, rows, *of) for of in enumerate(bases)], _largest(data, rows, bases)
+    for at, access in accesses.items():
+        steps[at] |= {"picture": access["file"], "pictured": _pictured(data, rows[at].kernel, access["point"])}
     if largest:
         steps[largest["place"] - 1]["findings"].append(largest.pop("finding"))
     return {
@@ -44,59 +47,47 @@ def story_data(
     }
 
 
-def _largest(data: StudyData, steps: Sequence[StoryRow]) -> dict[str, Any]:
-    """The largest gain of a kernel over the one before it, at any size: its step from 1 on, and two sentences.
+def _largest(data: StudyData, steps: Sequence[StoryRow], places: Sequence[int | None]) -> dict[str, Any]:
+    """The largest gain of a step over the one that it is held against, at any size: its place from 1 on, and sentences.
 
-    The `words` are for the first screen, and the `finding`, with the times, for the step. Each kernel is at its fastest
-    configuration there. Nothing if none is faster.
+    The `words` are for the first screen, and the `finding`, with the times, for the step. On axes that the story leaves
+    free, each step is at its fastest there. Nothing if none is faster.
     """
     if not data.has_times or data.compares_outputs:
         return {}
-    kernels = [*dict.fromkeys(step.kernel for step in steps)]
-    times: dict[str, dict[str, Interval]] = {}
-    for best in comparable(best for best in find_best(data.title, of_reference_kind(data)) if best.kernel in kernels):
+    ladder, rows, labels = data.steps, of_reference_kind(data).measurements, [step.label for step in steps]
+    bases = {label: labels[of] for label, of in zip(labels, places, strict=True) if of is not None}
+    entries, times = [], dict[str, dict[str, Interval]]()
+    for at, step in enumerate(steps):
+        own = replace(data, measurements=ladder[at].rows(rows) if ladder else rows[rows["kernel"] == step.kernel])
+        entries += [replace(best, kernel=step.label) for best in find_best(data.title, own)]
+    for best in comparable(entries):
         times.setdefault(place_words(best.point, data.settings), {})[best.kernel] = best.fastest.time
-    gains = [
-        (ratio(over=of_size[before], under=of_size[after]), before, after, size)
-        for size, of_size in times.items()
-        for before, after in pairwise(kernel for kernel in kernels if kernel in of_size)
-    ]
-    gain, before, after, size = max(gains, key=lambda one: one[0].value, default=(None, "", "", ""))
+    pairs = [(of, size, *pair) for size, of in times.items() for pair in bases.items() if {*pair} <= {*of}]
+    gains = [(ratio(over=of[base], under=of[label]), size, label, base) for of, size, label, base in pairs]
+    gain, size, after, before = max(gains, key=lambda one: one[0].value, default=(None, "", "", ""))
     if gain is None or gain.low <= 1:
         return {}
-    where, times_us = f" at {size}" * bool(size), [times[size][kernel].value for kernel in (before, after)]
-    words = f"{after} is {times_text(gain.value)} times as fast as {before}{where}, each at its fastest"
-    values = f"{' → '.join(map(four_digits, times_us))} µs, {times_text(gain.value)} times as fast as `{before}`"
-    finding = f"Largest step{where}, each kernel at its fastest: {values}."
-    return {"place": [step.kernel for step in steps].index(after) + 1, "words": words, "finding": finding}
+    free = [axis.replace("_", " ") for axis in kernel_axes(data.settings) if ladder and axis not in steps[0].values]
+    where, over = f" at {size}" * bool(size), f"{times_text(gain.value)} times as fast as"
+    where += f", each at its fastest {list_texts(free, len(free))}".rstrip()
+    values = " → ".join(four_digits(times[size][label].value) for label in (before, after))
+    finding = f"Largest step{where}: {values} µs, {over} `{before}`."
+    return {"place": labels.index(after) + 1, "words": f"{after} is {over} {before}{where}", "finding": finding}
 
 
-def _step(
-    data: StudyData,
-    steps: Sequence[StoryRow],
-    number: int,
-    named: Mapping[str, Sequence[str]],
-    accesses: Mapping[int, Mapping[str, Any]],
-) -> dict[str, Any]:
-    """What data say of a step, by the template's names."""
-    step, place = steps[number], _base(steps, number, named)
-    values: dict[str, Any] = {
-        "kernel": step.kernel,
-        "label": step.label,
-        "findings": _published(data, steps, number, place),
-        "picture": accesses[number]["file"] if number in accesses else "",
-        "pictured": _pictured(data, step.kernel, accesses[number]["point"]) if number in accesses else "",
-        "base": "",
-        "at": "",
-    }
-    if place is None:
+def _step(data: StudyData, steps: Sequence[StoryRow], number: int, place: int | None) -> dict[str, Any]:
+    """What data say of a step, by the template's names. place  of the step that it is held against"""
+    step, base = steps[number], None if place is None else steps[place]
+    values: dict[str, Any] = dict.fromkeys(("picture", "pictured", "base", "at"), "")
+    values |= {"kernel": step.kernel, "label": step.label, "findings": _published(data, steps, number, place)}
+    if place is None or base is None:
         return values
-    base = steps[place]
-    findings = [*_gain(data, step, base), *_moved(data, steps, place, number), *values["findings"]]
+    values["findings"] = [*_gain(data, step, base), *_moved(data, steps, place, number), *values["findings"]]
     if step.kernel == base.kernel:
         on_axes = point_text({axis: value for axis, value in step.values.items() if value is not None})
-        return values | {"findings": findings, "base": base.label, "at": on_axes}
-    return values | {"findings": findings, "base": base.kernel}
+        return values | {"base": base.label, "at": on_axes}
+    return values | {"base": base.kernel}
 
 
 def _place(data: StudyData) -> str:
