@@ -129,16 +129,17 @@ def test_a_view_has_its_latex_and_points_beside_it_without_paths_and_drivers_in_
     address = f"report.html#explorer?{urlencode(view)}"
     drawing = draw_view(recorded("unrolling"), address, 3.3, ())
     name = view_name(read_view(address))
-    latex = drawing.latex(Path(f"views/{name}.pdf"), name, address)
-    remark, figure = latex.split("\\begin{figure}")
+    remark, figure = drawing.latex(Path(f"views/{name}.pdf"), name, address).split("\\begin{figure}")
     assert "driver" in remark and address in remark and "driver" not in figure and "resources" not in figure
     assert name == "unrolling-peak_fraction-array_size" and f"\\includegraphics{{views/{name}.pdf}}" in figure
     assert f"\\label{{fig:{name}}}" in figure and "Peak: 4,814 GB/s" in figure
     rows = drawing.rows[drawing.rows["kernel"] == "unrolled"]
     assert list(rows["array_size"]) == [2**power for power in range(16, 31, 2)]
-    assert (rows["peak_percent_low"] < rows["peak_percent"]).all() and (
-        rows["peak_percent"] < rows["peak_percent_high"]
-    ).all()
+    assert (rows["peak_percent_low"] < rows["peak_percent"]).all()
+    assert (rows["peak_percent"] < rows["peak_percent_high"]).all()
+    # Pins: a stack, for an address from a page that has libraries.
+    with pytest.raises(UserError, match="baseline is 'the fastest library'"):
+        draw_view(recorded("unrolling"), f"{address}&show=gain&baseline=the+fastest+library", 3.3, ())
 
 
 def test_a_picture_of_accesses_becomes_a_figure_of_the_same_boxes_and_texts(tmp_path: Path) -> None:

@@ -72,15 +72,15 @@ def check_view(view: Mapping[str, str], data: StudyData, rows: pandas.DataFrame)
     values = {axis: texts for axis in data.settings.kinds if (texts := _texts(rows[axis]))}
     axes = [*(axis for axis, texts in values.items() if len(texts) > 1), KERNEL]
     kernels = [*dict.fromkeys([*data.kernel_names, *rows[KERNEL]])]
-    first = view["over"]
     for place, axis in zip(("over", "across"), drawn_axes(view), strict=False):
-        check_known(axis, [one for one in axes if place == "over" or one != first], f"view: {place} is")
+        check_known(axis, [one for one in axes if place == "over" or one != view["over"]], f"view: {place} is")
     shown = [name for name in SHOWN if name not in rows or rows[name].notna().any()]
     check_known(view["show"], shown, "view: show is")
     for name in view["kernels"].split(","):
         check_known(name, kernels, "view: kernels has")
     if view["show"] == GAIN:
-        check_known(view.get("baseline", ""), [*kernels, FASTEST_LIBRARY], "view: baseline is")
+        fastest_library = [FASTEST_LIBRARY] if data.measured_libraries else []
+        check_known(view.get("baseline", ""), kernels + fastest_library, "view: baseline is")
     for key, value in view.items():
         if key.startswith(AT):
             check_known(key, [AT + axis for axis in values], "view: it has")
