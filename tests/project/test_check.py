@@ -184,16 +184,16 @@ def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_pat
     result = checked(main, "first")
     assert "grid n // 32 x 1 x 1, block 32 x 1 x 1 (as in line 2 of main.cu)" in repr(result), result
     assert next(iter(result.guessed)) == "float *y"
-    strided = "    const int at = blockIdx.x * blockDim.x + threadIdx.x;\n    y[at + stride] = y[at];\n"
-    file.write_text(f"__global__ void pass(float *y, int stride) {{\n{strided}}}\n", "utf-8")
-    result = checked(file, "pass")
-    assert result.status == 3 and {one.kind for one in result.doubtful} == {"race"}, result
-    assert "so that the launch is a guess" in result.doubtful[0].depends
+    at = "    const int at = blockIdx.x * blockDim.x + threadIdx.x;\n"
     file.write_text(
-        "template <int ROOM> __global__ void copies(float *y, int n) {\n"
-        "    __shared__ float s[ROOM];\n    s[threadIdx.x] = n;\n}\n"
-        "#define RUN(room) copies<room><<<n / 64, 64>>>(y, n)\n"
+        f"__global__ void pass(float *y, int stride) {{\n{at}    y[at + stride] = y[at];\n}}\n"
+        f"__global__ void fill(float *y, int n, int m) {{\n{at}    if (at < n * m) y[at] = n;\n}}\n"
+        "template <int ROOM> __global__ void copies(float *y) { __shared__ float s[ROOM]; s[threadIdx.x] = 1; }\n"
+        "#define RUN(room) copies<room><<<4, 64>>>(y)\n"
     )
+    assert (result := checked(file, "pass")).status == 3 and {one.kind for one in result.doubtful} == {"race"}, result
+    assert "so that the launch is a guess" in result.doubtful[0].depends
+    assert (result := checked(file, "fill")).right and " n * m elements" in repr(result), result
     assert "the template's parameter ROOM in the launch can't be read" in repr(checked(file, "copies"))
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 from kernelsweep.base.cxx import cxx_code, split_list
@@ -388,8 +389,7 @@ def _made_up_call(head: KernelHead, text: str, unread: Launch | None, supposed: 
         block = next(filter(None, (_numbers(host, *one) for one in told)), _block_of(body, host.types))
         asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
         grid = ([str(_BLOCKS)] * asked or ["1"]) if block else []  # learn_arrays finds room for these.
-    shared = "" if re.search(r"\bextern\s+__shared__", body) else "0"
-    return _Call(host, parameters, grid, block, shared)
+    return _Call(host, parameters, grid, block, "" if re.search(r"\bextern\s+__shared__", body) else "0")
 
 
 def _numbers(host: HostCode, sides: str, place: int) -> list[str]:
@@ -489,10 +489,10 @@ def _guarded_grid(body: str, block: Sequence[str], sizes: Sequence[str], is_laun
     for side, threads in zip("xyz", block, strict=False):
         places = re.findall(rf"\b(\w+)\s*=[^;=]*\b(?:threadIdx|blockIdx)\s*\.\s*{side}\b[^;]*;", body)
         bounds = [
-            bound
+            product
             for place in places
-            for bound in map(python_name, re.findall(rf"\b{place}\s*(?:<|>=)\s*(\w+)\b", body))
-            if bound in sizes
+            for bound in re.findall(rf"\b{place}\s*(?:<|>=)\s*(\w+(?:\s*\*\s*\w+)*)", body)
+            if (product := " * ".join(takewhile(sizes.__contains__, map(python_name, re.split(r"\W+", bound)))))
         ]
         # Without a guard, a thread per element; a stride, or a width, is no number of elements.
         if not bounds and len(block) == 1 and len(sizes) == 1 and _COUNT.search(sizes[0]) and not is_launched:
