@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.home import COMMAND
 from kernelsweep.publish.figure_files import GAIN
 
 # The figures that show the explorer's views; what stands before an axis that has a value, and that value where it is
@@ -28,10 +29,8 @@ def read_view(address: str) -> dict[str, str]:
     """
     view = {"view": "lines"} | dict(parse_qsl(address.partition(_START)[2]))
     if not view.get("study"):
-        raise UserError(
-            f"view={address!r} names no study. It is the page's address with its explorer open: "
-            "snakemake figure --config view='explorer?study=<study>' width=3.3"
-        )
+        example = f"{COMMAND} figure --config view='explorer?study=<study>' width=3.3"
+        raise UserError(f"view={address!r} names no study. It is the page's address with its explorer open: {example}")
     for key in (key for key in view if not key.startswith(AT)):
         check_known(key, (*_NAMED, f"{AT}<axis>"), "view: it has")
     if view["view"] == "points":
