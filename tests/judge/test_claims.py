@@ -137,6 +137,12 @@ def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_d
     assert claim_row(little)["verdict"] == "holds", "all sizes agree"
     assert "| ✓ holds at each of 8 sizes |" in page_of([little], {"unrolling": "Unrolling"}, H200)
     assert held_text([claim_row(little)]) == "1 of 1 claims hold at every size"
+    # Pins: "2 of 2 claims hold" of aims of our own, on matmul's first screen, where a claim is what somebody published.
+    goal = judge_one(gain.changed(source="goal"), evidence())
+    met = "ur goals: 1 of 1 met at 2²⁴ (1 of these missed at another size)"
+    assert held_text([claim_row(goal)]) == f"O{met}" and page_of([goal], {}, H200).startswith("# Our goals\n")
+    assert held_text([claim_row(little), claim_row(goal)]) == f"1 of 1 claims hold at every size; o{met}"
+    assert page_of([little, goal], {}, H200).startswith("# Claims and our goals\n")
 
 
 def test_what_does_not_hold_names_its_cause_and_only_there() -> None:

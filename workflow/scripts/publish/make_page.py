@@ -8,6 +8,7 @@ from kernelsweep.base.json_files import read_json
 from kernelsweep.base.logs import logged
 from kernelsweep.device.description import read_device
 from kernelsweep.device.names import is_recording
+from kernelsweep.judge.claims.report import claims_title
 from kernelsweep.judge.data.measurements import covering
 from kernelsweep.judge.data.reference import has_times
 from kernelsweep.project.files import parts_of
@@ -40,8 +41,9 @@ with logged(snakemake):
     # One file, or the folder of one file a kernel.
     files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]
     folder = Path(inputs.device).parent / "studies"
+    claims = [*each_row(inputs.claims[1])]
     titles = {
-        "claims": ("Claims", "", any(each_row(inputs.claims[1]))),
+        "claims": (claims_title(row["source"] for row in claims), "", claims),
         "best": ("Best configurations", "Each study's, and each kernel's", read_json(inputs.best[1])["entries"]),
     }
     figures = {"claims": claims_figures(Path(inputs.claims_figure), Path(inputs.claims[1]), base)}

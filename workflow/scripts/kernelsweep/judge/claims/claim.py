@@ -30,6 +30,9 @@ CLAIM_VERDICTS = (HOLDS, FAILS, SOME_SIZES, NOT_DECIDABLE, UNMEASURED)
 UNKNOWN_CAUSE = "cause not known"
 OTHER_HARDWARE = "other hardware"
 
+# The source of what nobody has published: an aim of our own for the kernels.
+GOAL = "goal"
+
 # The only relation with a tolerance.
 ABOUT = "about"
 EQUAL = "equal"

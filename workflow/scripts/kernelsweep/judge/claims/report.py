@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -15,6 +15,7 @@ from kernelsweep.judge.claims.claim import (
     CLAIM_VERDICTS,
     EVERY_SIZE,
     FAILS,
+    GOAL,
     HOLDS,
     NOT_DECIDABLE,
     SOME_SIZES,
@@ -67,20 +68,31 @@ def claim_row(judged: Judged) -> Row:
     return row
 
 
+def claims_title(sources: Iterable[str]) -> str:
+    """What statements of these sources are: claims, our goals, or both."""
+    are_goals = {source == GOAL for source in sources}
+    return "Our goals" if are_goals == {True} else "Claims" + " and our goals" * any(are_goals)
+
+
 def held_text(rows: Sequence[Mapping[str, Any]], count: str = "") -> str:
     """How many claims hold, and where: `2 of 3 claims hold at 2²⁸ (1 of these fails at another size)`; "" of none.
 
+    Then of our goals: `our goals: 2 of 2 met at their sizes (1 of these missed at another size)`.
+
     rows   of claims.csv
-    count  what to say in place of the first five words
+    count  what to say in place of the first five words, of claims and goals together
     """
-    if not rows:
-        return ""
-    held = [row for row in rows if row["verdict"] == HOLDS]
-    sizes = {row["size"] for row in rows if row["size"]}
-    where = "their sizes" if len(sizes) > 1 else "".join(sizes).replace(EVERY_SIZE, "every size")
-    turned = sum(bool(row["fails_at"]) for row in held)
-    text = (count or f"{len(held)} of {len(rows)} claims hold") + f" at {where}" * bool(where)
-    return f"{text} ({turned} of these {'fail' if turned > 1 else 'fails'} at another size)" if turned else text
+    texts = []
+    for words, is_goal in ((count or "{} of {} claims hold", False), ("our goals: {} of {} met", True)):
+        judged = [row for row in rows if is_goal is (row["source"] == GOAL and not count)]
+        held, sizes = [row for row in judged if row["verdict"] == HOLDS], {row["size"] for row in judged} - {""}
+        where = "their sizes" if len(sizes) > 1 else "".join(sizes).replace(EVERY_SIZE, "every size")
+        turned = sum(bool(row["fails_at"]) for row in held)
+        text = words.format(len(held), len(judged)) + f" at {where}" * bool(where)
+        missed = "missed" if is_goal else "fail" if turned > 1 else "fails"
+        texts += [text + f" ({turned} of these {missed} at another size)" * bool(turned)] * bool(judged)
+    text = "; ".join(texts)
+    return text[:1].upper() + text[1:]
 
 
 def claims_text(
@@ -104,6 +116,7 @@ def claims_text(
     columns = ("source", "title", "language", "hardware")
     return markdown(
         __file__,
+        title=claims_title(entry.claim.source for entry in judged),
         device=device_text(device),
         by_study=_counts("study", of_studies | ({"all": judged} if len(of_studies) > 1 else {})) if judged else "",
         by_code=_counts(

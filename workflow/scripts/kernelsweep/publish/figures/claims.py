@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import write_json
-from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.claims.claim import FAILS, GOAL, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.claims.report import held_text
 from kernelsweep.judge.data.words import device_text, list_texts
 from kernelsweep.publish.drawing import palette, style
@@ -72,7 +72,8 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     marks = [Line2D([], [], ls="", marker=markers[one], color=palette.INK, ms=MARK_PT) for one in quantities]
     add_legend(axes, marks, quantities, above_in=above_in)
     held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
-    message = f"{held_text(claims)}; of the {rows['count'].sum()} that give a number, and no bound, {held}."
+    published = [row for row in claims if row["source"] != GOAL]
+    message = f"{held_text(published)}; of the {rows['count'].sum()} that give a number, and no bound, {held}."
     devices = grouped({row["source"]: row["source_device"] for row in claims if has_number(row)}.items(), itemgetter(1))
     texts = [f"{other} ({list_texts([source for source, _ in of], len(of))})" for other, of in devices.items()]
     caption = (
