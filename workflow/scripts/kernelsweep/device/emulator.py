@@ -58,6 +58,8 @@ class TracedRequest:
 
     memory  "global" or "shared"
     array   the problem's name of the array, or the shared array's
+    unit    the size of its elements in bytes; in shared memory, that of the access
+    extent  its own
     moment  the number of synchronisations of the block before it
     places  bytes from the array's start, one a lane; None for an inactive lane
     """
@@ -65,6 +67,8 @@ class TracedRequest:
     memory: str
     operation: str
     array: str
+    unit: int
+    extent: int
     size: int
     moment: int
     sectors: int
@@ -83,7 +87,7 @@ class _Allocation:
 class EmulatorPlatform(Platform):
     """The CPU as a platform: device memory is host memory, each call runs at once, and blocks one after another.
 
-    threads  of a block of the first launch since watch()
+    first  the first launch since watch()
     """
 
     has_clock = False
@@ -104,7 +108,7 @@ class EmulatorPlatform(Platform):
     def __init__(self) -> None:
         # Since watch(): the entries of a unit that were launched, each with the most dynamic shared memory it got.
         self._launched: dict[EmulatedUnit, dict[int, int]] = {}
-        self.threads = 0
+        self.first: Launch | None = None
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[EmulatedUnit] = []
         self._textures: dict[tuple[int, ...], np.ndarray[Any, Any]] = {}
@@ -126,7 +130,7 @@ class EmulatorPlatform(Platform):
 
     def watch(self, filling: int | None = None) -> None:
         self._filling = filling
-        self._used, self._launched, self._kept, self._checks, self.threads = [], {}, [], True, 0
+        self._used, self._launched, self._kept, self._checks, self.first = [], {}, [], True, None
 
     def set_order(self, number: int) -> None:
         self._order = number
@@ -143,8 +147,7 @@ class EmulatorPlatform(Platform):
         return [*self._kept, *(mistake for unit in self._used for mistake in self._of_unit(unit, arrays))]
 
     def _of_unit(self, unit: EmulatedUnit, arrays: dict[int, tuple[str, np.dtype[Any]]]) -> list[MemoryMistake]:
-        found = unit.mistakes()
-        if not found:
+        if not (found := unit.mistakes()):
             return []
 
         def buffer(number: int) -> Buffer:
@@ -162,9 +165,8 @@ class EmulatorPlatform(Platform):
 
     def _shared_of(self, unit: EmulatedUnit) -> tuple[list[Variable], int]:
         """The `__shared__` arrays of what was launched, whose offsets differ, and the most dynamic shared memory."""
-        launched = self._launched[unit]
-        arrays = {array for entry in launched for array in unit.shared_arrays[entry]}
-        return sorted(arrays, key=lambda array: array.offset), max(launched.values())
+        arrays = {array for entry in self._launched[unit] for array in unit.shared_arrays[entry]}
+        return sorted(arrays, key=lambda array: array.offset), max(self._launched[unit].values())
 
     def touched(self, memory: np.ndarray[Any, Any]) -> int:
         return max((unit.touched(memory.ctypes.data) for unit in self._used), default=0)
@@ -181,37 +183,37 @@ class EmulatorPlatform(Platform):
         for unit in self._units:
             unit.trace(block, warp, capacity)
 
-    def traced(self, array_at: Callable[[int], str]) -> list[TracedRequest]:
+    def traced(self, array_at: Callable[[int], tuple[str, int]]) -> list[TracedRequest]:
         """The recorded requests of the first block that made some, in order.
 
-        array_at  the name of the array in device memory at an address
+        array_at  the name of the array in device memory at an address, and the size of its elements
 
         Raises LaunchError if nothing was launched.
         """
-        if not self._used:
+        if self.first is None:
             raise LaunchError("nothing was launched")
-        unit = self._used[-1]
-        sites, requests, (shared, _) = unit.sites(), unit.traced(), self._shared_of(unit)
+        unit, dynamic_bytes = self._used[-1], self.first.shared_bytes
+        sites, requests, shared = unit.sites(), unit.traced(), self._shared_of(unit)[0]
 
         def of_source(request: Request) -> TracedRequest:
             site, start = sites[request.site], 0
             if site.space == "global":
-                array = array_at(unit.addresses[request.buffer])
+                address = unit.addresses[request.buffer]
+                array = (*array_at(address), self._allocations[address].size)
             else:
                 variable = shared_array(shared, next(one for one in request.offsets if one is not None))
-                array, start = variable.name, variable.offset
+                array, start = (variable.name, site.size, variable.size or dynamic_bytes), variable.offset
             places = [None if offset is None else offset - start for offset in request.offsets]
             costs = (request.moment, request.sectors, request.conflicts)
-            return TracedRequest(site.space, site.operation, array, site.size, *costs, places)
+            return TracedRequest(site.space, site.operation, *array, site.size, *costs, places)
 
         return [of_source(request) for request in requests if request.run == requests[0].run]
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
         buffer = allocate(size)
-        address = buffer.ctypes.data
-        self._allocations[address] = _Allocation(size)
+        self._allocations[buffer.ctypes.data] = _Allocation(size)
         for unit in self._used:
-            self._register(unit, address)
+            self._register(unit, buffer.ctypes.data)
         return buffer
 
     def free(self, memory: np.ndarray[Any, Any]) -> None:
@@ -298,9 +300,8 @@ class EmulatorPlatform(Platform):
         return self._units[unit].parameter_types(entry)
 
     def variable(self, variant: str, name: str) -> tuple[np.ndarray[Any, Any], int]:
-        unit, _ = self._entries[variant]
         try:
-            memory = self._units[unit].variable(name)
+            memory = self._units[self._entries[variant][0]].variable(name)
         except LaunchFailed as error:
             raise LaunchError(str(error), Reason(error.kind)) from error
         self._of_host.add(memory.ctypes.data)
@@ -311,7 +312,7 @@ class EmulatorPlatform(Platform):
 
     def launch(self, launch: Launch, arguments: Given) -> None:
         """Launch now, as launcher() has it queued."""
-        self.threads = self.threads or launch.threads
+        self.first = self.first or launch
         number, entry = self._entries[launch.function]
         unit = self._units[number]
         if unit not in self._used:
@@ -320,11 +321,10 @@ class EmulatorPlatform(Platform):
         launched[entry] = max(launch.shared_bytes, launched.get(entry, 0))
         arrays = [(array.offset, array.size) for array in unit.shared_arrays[entry] if array.size]
         unit.set_shared(arrays, unit.lines.guards)
-        passed = list(map(_passed, arguments))
         unit.set_schedule(self._order)
         together = EmulatedAttributes(**vars(launch.attributes))
         try:
-            unit.launch(entry, launch.grid, launch.block, launch.shared_bytes, passed, together)
+            unit.launch(entry, launch.grid, launch.block, launch.shared_bytes, list(map(_passed, arguments)), together)
         except LaunchFailed as error:
             raise LaunchError(str(error), Reason(error.kind)) from error
 

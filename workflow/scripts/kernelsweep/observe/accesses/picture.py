@@ -31,13 +31,13 @@ COLOURS = ("#1d81ba", "#c65a00", "#00805c", "#b0578d")
 # A cost that the kernel could avoid: sectors used less than this by requests with enough elements to fill them.
 WELL_USED = 0.75
 BAD = "font-weight='bold'"
+DARK = "@media (prefers-color-scheme: dark) { svg { color: #e3e7eb } path { filter: brightness(1.3) } }"
 
 # In pixels, small enough for two pictures beside each other on the page. A row has loads above and stores below. It is
 # higher where warps share elements: each has a band.
-TYPE, LETTER, STRIP, EXTENT, LANE, GAP = 12, 7.3, 192, 46, 1.25, 6
-ROW, LOADS, STORES, BAND, HEAD = 20, 9, 5, 4, 18
-APART = ROW - LOADS - 1 - STORES
-LEFT = 4.0
+TYPE, LETTER, STRIP, LANE, GAP = 12, 7.3, 168, 1.25, 6
+ROW, LOADS, STORES, BAND, HEAD, NOTE = 20, 9, 5, 4, 20, 16
+APART, PITCH, LEFT = ROW - LOADS - 1 - STORES, LANES * LANE + GAP, 4.0
 # Those of a row's name: at least the head's, and beyond the most it is cut.
 LEAST_LETTERS, MOST_LETTERS = 11, 36
 
@@ -77,8 +77,8 @@ class Row:
 
     def are_shared(self, loads: bool) -> bool:
         """Whether several warps load, or store, the same element."""
-        elements = [self.elements(warp, loads) for warp in range(len(self.warps))]
-        return len(set().union(*elements)) < sum(map(len, elements))
+        elements = [element for warp in range(len(self.warps)) for element in self.elements(warp, loads)]
+        return len({*elements}) < len(elements)
 
     @cached_property
     def heights(self) -> list[int]:
@@ -93,14 +93,20 @@ class Row:
 
     @property
     def unit(self) -> int:
-        """The size of an element in bytes."""
-        return min(each.size for each in self.requests)
+        """The size of an element in bytes, or of a part of it that lanes access."""
+        return min(min(each.size, each.unit) for each in self.requests)
 
     @property
     def extent(self) -> int:
-        """The number of elements that the row spans: a power of two, at least the number of threads."""
+        """The number of elements that the row has room for: a power of two, at least the number of threads."""
         reached = max(place + each.size for each in self.requests for place in each.places if place is not None)
         return max(LANES * len(self.warps), 1 << (reached // self.unit - 1).bit_length())
+
+    @property
+    def spanned(self) -> tuple[int, str]:
+        """How many elements the array has, or the row has room for, and in words: `128`, or `first 128` of more."""
+        elements, room = self.requests[0].extent // self.unit, self.extent
+        return (room, f"first {room:,}") if room < elements else (elements, f"{elements:,}")
 
 
 def draw(name: str, where: str, trace: Trace) -> str:
@@ -113,20 +119,19 @@ def draw(name: str, where: str, trace: Trace) -> str:
         return empty(name, f"The first block's first warps access no array at {where}.")
     drawn, warps = rows[:MOST_ROWS], len(trace.warps)
     label = LETTER * max(LEAST_LETTERS, *(min(len(_label(row)), MOST_LETTERS) for row in drawn)) + LEFT
-    costs = ["used of sectors", *(cost(row)[0] for row in drawn)]
-    width = _warp_left(warps, label) + LETTER * max(map(len, costs))
+    right = label + STRIP + LETTER * max(len("elements"), *(len(row.spanned[1]) for row in drawn)) + 2 * GAP
+    width = right + PITCH * warps + LETTER * max(len("used of sectors"), *(len(cost(row)[0]) for row in drawn))
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
     turns = [row.step for row in drawn if row.step.endswith(".2")]
-    notes = [] if trace.is_cut else [counted(rows)]
+    notes = [] if trace.is_cut else counted(rows)
     notes += [f"{turn}: after the stores of {turn[:-1]}1, in the same step" for turn in turns[:1]]
     *tops, end = accumulate((row.height + APART for row in drawn), initial=HEAD)
-    parts = [_head(warps, label)]
-    parts += [_row(row, top, label) for row, top in zip(drawn, tops, strict=True)]
+    parts = [_head(warps, label, right), *(_row(row, top, label, right) for row, top in zip(drawn, tops, strict=True))]
     parts += [_text(LEFT, end + LOADS + 2, text) for text in more]
     # Below the elements, where a narrow page shows it once.
-    parts += [_text(label, end + ROW * number + LOADS + 2, text, "opacity='.75'") for number, text in enumerate(notes)]
+    parts += [_text(label, end + NOTE * number + LOADS + 2, text, "opacity='.75'") for number, text in enumerate(notes)]
     title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
-    return _drawing(title, width, end + ROW * max(len(more), len(notes)) + 4, parts, (label, _warp_left(0, label)))
+    return _drawing(title, width, end + NOTE * max(len(more), len(notes)) + 4, parts, (label, right))
 
 
 def empty(name: str, reason: str) -> str:
@@ -140,8 +145,7 @@ def _drawing(title: str, width: float, height: float, parts: Sequence[str], fold
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
         f"height='{height:g}' data-folds='{' '.join(f'{fold:g}' for fold in folds)}' color='#24292f' "
         "fill='currentColor' font-family='DejaVu Sans, Verdana, sans-serif' "
-        f"font-size='12'><style>@media (prefers-color-scheme: dark) {{ svg {{ color: #e3e7eb }} }}</style>"
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>\n"
+        f"font-size='12'><style>{DARK}</style><title>{escape(title)}</title>{''.join(parts)}</svg>\n"
     )
 
 
@@ -181,27 +185,33 @@ def cost(row: Row) -> tuple[str, bool]:
         # Of vectors, a part of the warp is served at once.
         ways = max(1 + ceil(request.conflicts / max(request.size / BANK_BYTES, 1)) for request in row.requests)
         return f"{ways}-way bank conflict" if ways > 1 else "", ways > 1
-    sectors = sum(request.sectors for request in row.requests)
     asked = sum(request.size * len(set(request.places) - {None}) for request in row.requests)
-    used = asked / (SECTOR_BYTES * sectors)
+    used = asked / (SECTOR_BYTES * sum(request.sectors for request in row.requests))
     return f"{three_digits(100 * used)}%", used < WELL_USED and asked >= SECTOR_BYTES * len(row.requests)
 
 
-def counted(rows: Sequence[Row]) -> str:
-    """What the drawn warps count in all rows: "accesses: 68 global in 182 sectors, 33 shared, 15 bank conflicts"."""
+def counted(rows: Sequence[Row]) -> list[str]:
+    """What the drawn warps count in all rows: "accesses: 71 global, 33 shared", "191 sectors for 128 elements", ...
+
+    The elements are those that they load from global memory, each once.
+    """
     of_memory = grouped((each for row in rows for each in row.requests), lambda each: each.memory)
-    texts = {memory: f"{len(every):,} {memory}" for memory, every in sorted(of_memory.items())}
+    texts = [f"accesses: {', '.join(f'{len(every):,} {memory}' for memory, every in sorted(of_memory.items()))}"]
+    global_rows = [(row, warp) for row in rows if row.memory == "global" for warp in range(len(row.warps))]
+    loaded = {(row.array, element) for row, warp in global_rows for element in row.elements(warp, loads=True)}
     if moved := sum(each.sectors for each in of_memory.get("global", ())):
-        texts["global"] += f" in {moved:,} sectors"
+        texts += [f"{moved:,} sectors" + f" for {len(loaded):,} elements" * bool(loaded)]
     if conflicts := sum(each.conflicts for each in of_memory.get("shared", ())):
-        texts["shared"] += f", {conflicts:,} bank conflict{'s' * (conflicts != 1)}"
-    return f"accesses: {', '.join(texts.values())}"
+        texts += [f"{conflicts:,} bank conflict{'s' * (conflicts != 1)}"]
+    return texts
 
 
-def _head(warps: int, label: float) -> str:
-    names = [f"warp {warp}" for warp in range(warps)] + ["used of sectors"]
-    heads = [_text(_warp_left(place, label), 11, name) for place, name in enumerate(names)]
-    return _text(LEFT, 11, "step, array") + _text(label, 11, "elements: loads above stores") + "".join(heads)
+def _head(warps: int, label: float, right: float) -> str:
+    heads = [(LEFT, "step, array"), (label, "loads above stores"), (label + STRIP + 4, "elements")]
+    heads += [(right + PITCH * warp, f"warp {warp}") for warp in range(warps)]
+    heads += [(right + PITCH * warps, "used of sectors")]
+    lines = [_boxes([(right + PITCH * warp, LANES * LANE)], 14, 2) for warp in range(warps)]
+    return "".join(_text(left, 11, text) for left, text in heads) + _coloured(lines)
 
 
 def _label(row: Row) -> str:
@@ -209,66 +219,54 @@ def _label(row: Row) -> str:
     return f"{row.step} {array.removeprefix('dynamic ')}"
 
 
-def _warp_left(warp: int, label: float) -> float:
-    return label + STRIP + EXTENT + warp * (LANES * LANE + GAP)
-
-
-def _row(row: Row, top: float, left: float) -> str:
-    """One row: its array, its elements, which begin at `left`, the lanes of each warp, its cost."""
-    extent, middle, label, warps = row.extent, top + row.height / 2 + 0.35 * TYPE, _label(row), range(len(row.warps))
-    scale = STRIP / extent
+def _row(row: Row, top: float, left: float, right: float) -> str:
+    """One row: its array, its elements, which begin at `left`, the lanes of each warp, from `right`, its cost."""
+    middle, scale = top + row.height / 2 + 0.35 * TYPE, STRIP / row.extent
+    label, warps, (elements, number) = _label(row), range(len(row.warps)), row.spanned
     parts = [
         _text(LEFT, middle, label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"),
-        _path(_boxes([(left, STRIP)], top, row.height), "opacity='.08'"),
-        _text(left + STRIP + 4, middle, f"{extent:,}", "opacity='.75'"),
+        _path(_boxes([(left, scale * elements)], top, row.height), "opacity='.08'"),
+        _text(left + STRIP + 4, middle, number, "opacity='.75'"),
     ]
-    if row.memory == "shared" and extent <= MOST_BANK_LINES * BANKS:
-        lines = [(left + scale * start, 0.6) for start in range(BANKS, extent, BANKS)]
+    if row.memory == "shared" and row.extent <= MOST_BANK_LINES * BANKS:
+        lines = [(left + scale * start, 0.6) for start in range(BANKS, elements, BANKS)]
         parts.append(_path(_boxes(lines, top, row.height), "opacity='.4'"))
     boxes = ["" for _ in warps]
     for loads, start, height in zip((True, False), (top, top + row.heights[0] + 1), row.heights, strict=True):
         is_shared = row.are_shared(loads)
         band = height / len(warps) if is_shared else height
         for warp in warps:
-            spans = _spans(_runs(row.elements(warp, loads)), left, scale)
+            spans = _spans(row.elements(warp, loads), left, scale)
             boxes[warp] += _boxes(spans, start + band * warp * is_shared, band - 0.5 * is_shared)
-    backs, lanes, begins = "", [row.lanes(warp) for warp in warps], [_warp_left(warp, left) for warp in warps]
+    backs, lanes, begins = "", [row.lanes(warp) for warp in warps], [right + PITCH * warp for warp in warps]
     for warp in warps:
-        boxes[warp] += _boxes(_spans(_runs(lanes[warp]), begins[warp], LANE), top, row.height)
+        boxes[warp] += _boxes(_spans(lanes[warp], begins[warp], LANE), top, row.height)
         high = (top, row.height) if lanes[warp] else (top + row.height / 2, 1)
         backs += _boxes([(begins[warp], LANES * LANE)], *high)
-    parts.append(_path(backs, "opacity='.25'"))
-    parts += [_path(boxes[warp], f"fill='{COLOURS[warp % len(COLOURS)]}'") for warp in warps]
     text, is_bad = cost(row)
-    parts.append(_text(_warp_left(len(row.warps), left), middle, text, BAD if is_bad else ""))
-    return "".join(parts)
+    parts += [_path(backs, "opacity='.25'"), _coloured(boxes)]
+    return "".join([*parts, _text(right + PITCH * len(warps), middle, text, BAD if is_bad else "")])
 
 
-def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Neighbouring numbers together: their first, and how many."""
+def _spans(numbers: Iterable[int], left: float, scale: float) -> list[tuple[float, float]]:
+    """Neighbouring numbers together, in pixels: their left end and width, which is enough to be seen."""
     groups = groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0])
-    found = [[number for _, number in group] for _, group in groups]
-    return [(run[0], len(run)) for run in found]
-
-
-def _spans(runs: Sequence[tuple[int, int]], left: float, scale: float) -> list[tuple[float, float]]:
-    """Runs in pixels, each wide enough to be seen, and apart from the next where there is room."""
-    apart = 0.4 if scale > 1 else 0.0
-    return [(left + scale * start, max(scale * count - apart, 0.7)) for start, count in runs]
+    runs = [[number for _, number in group] for _, group in groups]
+    return [(left + scale * run[0], max(scale * len(run), 1)) for run in runs]
 
 
 def _boxes(spans: Sequence[tuple[float, float]], top: float, height: float) -> str:
     """Boxes of one height, given by their left end and width, for a path."""
-    down = _number(height)
-    return "".join(f"M{_number(x)} {_number(top)}h{_number(width)}v{down}h-{_number(width)}z" for x, width in spans)
+    return "".join(f"M{x:.5g} {top:.5g}h{width:.5g}v{height:.5g}h-{width:.5g}z" for x, width in spans)
+
+
+def _coloured(boxes: Sequence[str]) -> str:
+    """The boxes of each warp, in its colour."""
+    return "".join(_path(each, f"fill='{COLOURS[warp % len(COLOURS)]}'") for warp, each in enumerate(boxes))
 
 
 def _path(boxes: str, look: str) -> str:
     return f"<path {look} d='{boxes}'/>" if boxes else ""
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 2):g}"
 
 
 def _text(x: float, y: float, text: str, look: str = "") -> str:

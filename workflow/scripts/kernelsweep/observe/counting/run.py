@@ -43,22 +43,22 @@ class Tracer:
     def trace(self, point: Point, variant: str, most_warps: int) -> Trace:
         """The accesses of block 0's first warps, for which the point runs once each."""
         warps = [self._trace_warp(point, variant, warp) for warp in range(most_warps)]
-        count = -(-self._platform.threads // LANES)
-        is_cut = any(len(warp) > MOST_REQUESTS for warp in warps)
-        return Trace([warp[:MOST_REQUESTS] for warp in warps[:count]], is_cut)
+        count = -(-self._platform.first.threads // LANES) if self._platform.first else 0
+        return Trace([warp[:MOST_REQUESTS] for warp in warps[:count]], any(len(warp) > MOST_REQUESTS for warp in warps))
 
     def _trace_warp(self, point: Point, variant: str, warp: int) -> list[TracedRequest]:
         self._platform.trace(0, warp, MOST_REQUESTS + 1)
         self._runner.memory.free()
         self._platform.watch()
         self._runner.run(VisitRequest(point, variant))
-        requests = self._platform.traced(self._array_name)
+        requests = self._platform.traced(self._array_at)
         self._platform.trace(0, warp, 0)
         return requests
 
-    def _array_name(self, address: int) -> str:
-        """The problem's name of an array. Of several launches, each may have another parameter for it."""
-        return next(name for memory, name, _ in self._runner.memory.buffers() if memory.ctypes.data == address)
+    def _array_at(self, address: int) -> tuple[str, int]:
+        """The problem's name of an array, for which each launch may have another, and the size of an element."""
+        buffers = self._runner.memory.buffers()
+        return next((name, dtype.base.itemsize) for memory, name, dtype in buffers if memory.ctypes.data == address)
 
 
 def count_rows(study: str, kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
