@@ -32,7 +32,8 @@ def read_picture(file: Path) -> Drawing:
     axes.set(xlim=(0, width), ylim=(height, 0))
     _draw(axes, picture, {"fill": palette.INK, "opacity": "1"})
     title, _, caption = picture.findtext(f"{SVG}title", "").partition(": ")
-    return Drawing(figure, title, f"{caption[:1].upper()}{caption[1:]}.", "", "The emulator.")
+    key = "A colour is a warp; grey, what it doesn't access, and lanes that wait."
+    return Drawing(figure, title, f"{caption[:1].upper()}{caption[1:]}. {key}", "", "The emulator.")
 
 
 def _draw(axes: Axes, parent: ElementTree.Element, look: dict[str, str]) -> None:
