@@ -87,7 +87,9 @@ def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Pat
         "other_runs": [{"measured": "2026-01-01T10:00:00Z", "kernels": {"transpose": ["vectors"]}, **run}],
         "counters": [{"measured": "2026-01-02T10:00:00Z", "studies": ["unrolling"], **run}],
     }
-    (small / "device.json").write_text(json.dumps(recorded_device(Environment(**environment), "small")))
+    recorded = recorded_device(Environment(**environment), "small")
+    assert recorded["title_of_all"] == "NVIDIA H200, recorded 2026-01-01 and 2026-01-03"
+    (small / "device.json").write_text(json.dumps(recorded))
     settings, rows = {"published": None, "compares": "times"}, [small / "measurements.csv.gz"]
     devices = {
         study: read_study_data(study, {**settings, "kinds": {}}, rows, small / "device.json").device

@@ -245,7 +245,7 @@ def status_text(
     }
     content = {
         "provenance": provenance,
-        "device": title,
+        "device": device.get("title_of_all", title),
         "errors": errors,
         "right": counted.by_status()["ok"],
         "facts": run_facts(proofs, provenance),

@@ -172,6 +172,7 @@ def _part(
     # What the report of all has comes first.
     rows.sort(key=lambda row: not (row["name"] in whole.studies if whole else row["page"]))
     others = [row for row in rows if (whole and row["name"] not in whole.studies) or not row["page"]]
+    devices = [row["device"] for row in rows]
     pageless = [row["name"] for row in others if not row["page"] and row["name"] not in uncounted]
     provenances = grouped(newest, lambda study: newest[study].studies[study].provenance or newest[study].provenance)
     provenances.pop(provenance, None)
@@ -180,6 +181,8 @@ def _part(
     return {
         "name": name,
         "title": platform.device or name,
+        # The heading has the days of all.
+        "usual_device": max(devices, key=devices.count),
         "is_stale": bool(uncounted),
         "reach": reach({study: platform.outcome(study).answer for study in newest}),
         "is_checked": any(outcome.clean for outcome in outcomes),

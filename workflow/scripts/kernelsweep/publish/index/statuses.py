@@ -87,7 +87,7 @@ class Status:
 
     folder  the scope's results
     made    when it was counted, in nanoseconds
-    device  what it was measured on, as a title
+    device  what the platform's studies were measured on, as a title
     errors  the number of reasons for which the run is incomplete
     """
 

@@ -209,7 +209,8 @@ def recorded_device(environment: Environment, name: str) -> dict[str, Any]:
     """The device description of a recording, with a provenance that names the recording, and a title with its day.
 
     Under `by_study` are the keys that a study has of its own: `provenance` and `title` where it was measured in another
-    run, and `profiled`, the days on which its counters were collected where that was another run.
+    run, and `profiled`, the days on which its counters were collected where that was another run. `title_of_all` has
+    the days of all studies.
     """
     device = environment.device
 
@@ -219,13 +220,12 @@ def recorded_device(environment: Environment, name: str) -> dict[str, Any]:
         return {"provenance": provenance, "title": f"{device.name}, recorded {on}"}
 
     day, in_this_run = environment.measured[:10], environment.configuration.config.studies
-    by_study: dict[str, dict[str, str]] = {
-        study: texts({*days, day} if study in in_this_run else days)
-        for study, days in _days((run.measured, run.kernels) for run in environment.other_runs).items()
-    }
+    of_others = _days((run.measured, run.kernels) for run in environment.other_runs)
+    by_study = {study: texts({*days, day} if study in in_this_run else days) for study, days in of_others.items()}
+    title_of_all = texts({day}.union(*of_others.values()))["title"]
     for study, days in _days((run.measured, run.studies) for run in environment.counters).items():
         by_study.setdefault(study, {})["profiled"] = " and ".join(sorted(days))
-    return device.model_dump() | texts([day]) | {"by_study": by_study}
+    return device.model_dump() | texts([day]) | {"by_study": by_study, "title_of_all": title_of_all}
 
 
 def _days(runs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
