@@ -59,7 +59,7 @@ def share_chart(
                these, `*` where either was throttled, and the 95% interval that is wide: `* (0.55–0.65)`
     library    its name; "" where several are the fastest, by size
     throttled  by size, the lowest clock in MHz where our fastest was throttled, 0 if unknown; None elsewhere.
-               is_throttled: whether any of what is drawn was
+               is_throttled: whether any of what is drawn was; has_whiskers: whether an interval is wide enough to be seen
     peaks      of which these are shares: "memory", or kinds of arithmetic
     ends_of    our fastest's shares at the largest sizes, by peak
     further    of each further kind of arithmetic, the same `ends_of`, `reached`, `gains`, `gain_marks` and `library`
@@ -191,6 +191,7 @@ def share_chart(
             chart["beside"].insert(0, {"kind": "choice", "words": choice, "shares": shares, "throttled": []})
         chart |= {**where, "kernels": of_kernels}
         chart["zoom"] = _zoom(chart, [*gains.values()]) if where else {}
+        chart["has_whiskers"] = _are_wide(chart["zoom"].get("whiskers", chart["ranges"]))
         run = where["runs"][0] if where else [*range(len(known))]
         chart["alike"] = [
             f"{size} ({f'{times_text(gains[size].value)}×' if chart['zoom'] else f'{share:.0%}'})"
@@ -208,6 +209,7 @@ def share_chart(
         {"peak": peak, "rows": [row for kind, row in rows if kind == peak], "beside": heads} for peak in chart["peaks"]
     ]
     panels += [panel for one in charts.values() for panel in one["panels"]]
+    chart["has_whiskers"] = any(_are_wide(row["ranges"].values()) for panel in panels for row in panel["rows"])
     return {**chart, "panels": panels, "left_out": len(known) - most}
 
 
@@ -236,6 +238,11 @@ def _range(best: Best) -> list[float]:
     """The ends of the 95% interval of a share."""
     share, time = best.fastest.peak_fraction or 0.0, best.fastest.time
     return [share * time.value / time.high, share * time.value / time.low]
+
+
+def _are_wide(ranges: Iterable[Sequence[float] | None]) -> bool:
+    """Whether any interval is wide enough to be seen."""
+    return any(ends[1] - ends[0] > _WIDE for ends in ranges if ends)
 
 
 def in_brackets(interval: str) -> str:
