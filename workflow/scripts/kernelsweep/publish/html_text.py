@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.templates import environment
+from kernelsweep.judge.data.words import share_text
 
 _FOLDER = Path(__file__).parent
 
@@ -17,7 +18,9 @@ def html_text(template: str, title: str, scripts: Sequence[str] = (), **values: 
     """A page by a template of this folder, such as page/template.html, with the values that it names."""
     style = (_FOLDER / "page/style.css").read_text(encoding="utf-8")
     shared = {"title": title, "scripts": scripts, "style": style, "policy": _policy(scripts)}
-    return environment(_FOLDER, is_html=True).get_template(template).render(shared, **values)
+    pages = environment(_FOLDER, is_html=True)
+    pages.filters["share"] = share_text
+    return pages.get_template(template).render(shared, **values)
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from kernelsweep.judge.data.words import list_texts, peak_text, times_text
+from kernelsweep.judge.data.words import list_texts, peak_text, share_text, times_text
 
 # By peak, or by study.
 Shares = Mapping[str, Sequence[float]]
@@ -37,8 +37,8 @@ def _named(of: Shares) -> str:
     """The range of all studies' shares of a peak, each end with its studies: `34% (convolution) to 96% (staged)`."""
     ends = {}
     for pick in (min, max):
-        end = _share(pick(chain(*of.values())))
-        ends[end] = f" ({', '.join(study for study, shares in of.items() if _share(pick(shares)) == end)})"
+        end = share_text(pick(chain(*of.values())))
+        ends[end] = f" ({', '.join(study for study, shares in of.items() if share_text(pick(shares)) == end)})"
     names = [*dict.fromkeys(ends.values())]
     return " to ".join(end + name for end, name in ends.items()) if names[1:] else " to ".join(ends) + names[0]
 
@@ -138,10 +138,6 @@ def _list_peaks(ranges: Mapping[str, str], word: str = " peak") -> str:
     return list_texts([f"{texts[0]}{word}", *texts[1:]], len(texts))
 
 
-def _share(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.005 else "less than 1%"
-
-
 def _range(shares: Sequence[float]) -> str:
     """The least of the shares, and the largest if that is another: `19% to 39%`."""
-    return " to ".join(dict.fromkeys(_share(pick(shares)) for pick in (min, max)))
+    return " to ".join(dict.fromkeys(share_text(pick(shares)) for pick in (min, max)))

@@ -11,7 +11,15 @@ from kernelsweep.base.groups import grouped
 from kernelsweep.judge.best.best_words import gain_interval
 from kernelsweep.judge.best.find import Best, at_reference_kind, do_tie, fastest_by_size
 from kernelsweep.judge.data.study_data import place_words, size_axes
-from kernelsweep.judge.data.words import axis_value, kernel_text, limit_kernel, list_texts, nearest_limits, times_text
+from kernelsweep.judge.data.words import (
+    axis_value,
+    kernel_text,
+    limit_kernel,
+    list_texts,
+    nearest_limits,
+    share_text,
+    times_text,
+)
 from kernelsweep.publish.axis_places import apart, places_of
 from kernelsweep.publish.swept_axes import title_of
 from kernelsweep.results import DRIVER_LIMITS
@@ -194,7 +202,7 @@ def share_chart(
         chart["has_whiskers"] = _are_wide(chart["zoom"].get("whiskers", chart["ranges"]))
         run = where["runs"][0] if where else [*range(len(known))]
         chart["alike"] = [
-            f"{size} ({f'{times_text(gains[size].value)}×' if chart['zoom'] else f'{share:.0%}'})"
+            f"{size} ({f'{times_text(gains[size].value)}×' if chart['zoom'] else share_text(share)})"
             for at, (size, share) in enumerate(zip(sizes, chart["curve"], strict=True))
             if at not in run
         ]
@@ -412,7 +420,7 @@ def _ends(names: Sequence[str], chart: Mapping[str, Any], last: int) -> list[dic
             most = _LETTERS.get(kind, _LETTERS[""])
             short = name if len(name) <= most else f"{name[:most]}…"
             gain = "1" if kind == "rival" else times_text(share / zoom["library"][last]) if zoom else ""
-            words = f"{gain}×" if zoom else f"{share:.0%}"
+            words = f"{gain}×" if zoom else share_text(share)
             shown.append({"kind": kind, "name": name, "short": short, "share": share, "words": words, "at": at})
     shown.sort(key=lambda end: float(end["at"]))
     places = apart([min(end["at"], 1.0) for end in shown], [_APART] * len(shown), 0, 1)

@@ -236,6 +236,11 @@ def times_text(gain: float) -> str:
     return f"{gain:.3f}" if abs(gain - 1) < 0.01 else three_digits(gain)
 
 
+def share_text(share: float) -> str:
+    """A share of a peak, with two digits: <0.1%, 0.2%, 3.5%, 34%."""
+    return "<0.1%" if share < 0.0005 else f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
+
+
 def limit_kernel(limit: str) -> str:
     """The value of the column kernel in a limit's rows."""
     return f"{LIMIT_PREFIX}{limit}" if limit in DRIVER_LIMITS else limit
