@@ -299,6 +299,8 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
         assert use.gain == pytest.approx(of_size["time_us"].iloc[0] / use.configuration.time_us)
     assert {use.beside for use in uses} >= {"cub_tuned", "cub_not_guaranteed"}
     rows = use_rows(uses, data.settings)
+    # Pins: "2²⁸+3–2³²" beside a chart that leaves 2²⁸+3 out.
+    assert (rows[0]["sizes"], rows[-1]["sizes"]) == ("all", "above 2²⁸")
     # Pins: no word of the rows by size, the last of which is faster than the library.
     assert libraries_text(rows, data.settings) == "cub_tuned is 1.03× as fast as streaming_sum (for all sizes) at 2³²"
     beside = find_best(data.title, data, [*data.measured_libraries, "read_only", "streaming_read_only"])

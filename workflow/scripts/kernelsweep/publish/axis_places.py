@@ -9,10 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from kernelsweep.base.groups import grouped
+from kernelsweep.judge.data.words import ALIKE
 
 # Numbers are on a logarithmic axis where its ends are further apart than this factor. Values that are nearer to each
-# other than this part of their mean distance are too near. Those that also differ by less than this part are alike.
-LOGARITHMIC_FROM, LEAST_APART, ALIKE = 12, 0.25, 0.01
+# other than this part of their mean distance are too near.
+LOGARITHMIC_FROM, LEAST_APART = 12, 0.25
 
 
 def places_of(values: Sequence[Any], are_tied: bool) -> tuple[list[float], list[bool]]:

@@ -67,7 +67,7 @@ def share_chart(
                these, `*` where either was throttled, and the 95% interval that is wide: `* (0.55–0.65)`
     library    its name; "" where several are the fastest, by size
     throttled  by size, the lowest clock in MHz where our fastest was throttled, 0 if unknown; None elsewhere.
-               is_throttled: whether any of what is drawn was; has_whiskers: whether an interval is wide enough to be seen
+               is_throttled: whether any of what is drawn was; has_whiskers: whether an interval can be seen
     peaks      of which these are shares: "memory", or kinds of arithmetic
     ends_of    our fastest's shares at the largest sizes, by peak
     further    of each further kind of arithmetic, the same `ends_of`, `reached`, `gains`, `gain_marks` and `library`

@@ -13,6 +13,7 @@ from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.find import LITTLE, MOST, Best, Configuration, Tie, Use, at_reference_kind, of_reference
 from kernelsweep.judge.data.study_data import kernel_axes, place_words, size_axes
 from kernelsweep.judge.data.words import (
+    ALIKE,
     axis_title,
     axis_value,
     configuration_words,
@@ -130,14 +131,14 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "everywhere": use.everywhere,
             "has_better": use.everywhere and use.kind in refined,
             "is_refined": not use.everywhere and use.kind in refined,
-            "sizes": sizes_text(use, study, have_arithmetic),
+            "sizes": sizes_text(use, uses, have_arithmetic),
             "arithmetic": use.kind.get("arithmetic", ""),
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
-            + (f" at {sizes_text(last, study)}; {len(others)} others at smaller sizes" if others else ""),
+            + (f" at {sizes_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
             "spelled": chosen_text(last, study, spelled=True),
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
-            "smaller": [f"{chosen_text(one, study)} at {sizes_text(one, study)}" for one in others],
+            "smaller": [f"{chosen_text(one, study)} at {sizes_text(one, uses)}" for one in others],
             "ties": tied_text(use, study, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
@@ -216,9 +217,12 @@ def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:
     return some_of([f"{tie.kernel} " * (tie.kernel != use.kernel) + chosen_text(tie, study) for tie in use.ties], most)
 
 
-def sizes_text(use: Use, study: StudySettings, has_arithmetic: bool = False) -> str:
+def sizes_text(use: Use, uses: Sequence[Use], has_arithmetic: bool = False) -> str:
     """The sizes for which a configuration is to be used: `all`, `tf32: all`, `2¹⁶–2²²`, `2²⁸, spread=1–256`.
 
+    A range that begins at 2²⁸+3 is `above 2²⁸`, if that is a size, and lines have only one of both.
+
+    uses            all of the study, with all its sizes
     has_arithmetic  whether the first kernel's arithmetic is named, too, as where others are beside it
     """
     of = use.kind.get("arithmetic") or (use.configuration.arithmetic if has_arithmetic else None)
@@ -228,11 +232,18 @@ def sizes_text(use: Use, study: StudySettings, has_arithmetic: bool = False) -> 
     # Sizes of several axes have no order that a reader knows, but for the last of those that vary.
     varied = [axis for axis in use.sizes[0] if len({size[axis] for size in use.sizes}) > 1]
     groups = [[*group] for _, group in groupby(use.sizes, lambda size: [size[axis] for axis in varied[:-1]])]
-    ends = [
-        {axis: dict.fromkeys(axis_value(axis, size[axis]) for size in (of[0], of[-1])) for axis in of[0]}
-        for of in groups
-    ]
-    return of + some_of([size_words({axis: "–".join(texts) for axis, texts in of.items()}) for of in ends], MOST_SIZES)
+    ends = [{axis: _range_text(axis, of[0][axis], of[-1][axis], uses) for axis in of[0]} for of in groups]
+    return of + some_of([*map(size_words, ends)], MOST_SIZES)
+
+
+def _range_text(axis: str, first: Any, last: Any, uses: Sequence[Use]) -> str:
+    """The values from the first to the last of a range of sizes."""
+    is_number = first != last and not isinstance(first, str)
+    known = {int(size[axis]) for use in uses for size in use.sizes} if is_number else ()
+    if below := [one for one in known if one < first <= (1 + ALIKE) * one and one & -one > int(first) & -int(first)]:
+        end = "" if last == max(known) else f", up to {axis_value(axis, last)}"
+        return f"above {axis_value(axis, max(below))}{end}"
+    return "–".join(dict.fromkeys(axis_value(axis, value) for value in (first, last)))
 
 
 def best_text(
@@ -269,7 +280,7 @@ def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
     """A row for each configuration to use."""
     rows = [
         [
-            sizes_text(use, study, any("arithmetic" in one.kind for one in uses)),
+            sizes_text(use, uses, any("arithmetic" in one.kind for one in uses)),
             f"`{use.kernel}`",
             *_facts(use.configuration),
             f"{use.worst:.1%}, {use.mean:.1%}",

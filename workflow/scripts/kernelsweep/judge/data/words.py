@@ -25,6 +25,8 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A size this close to a large power of two is written by its distance from it: 2²⁰+3 rather than 1,048,579.
 NEAR_A_POWER = 64
 LARGE_POWER = 1024
+# Sizes that differ by less than this part nearly equal each other.
+ALIKE = 0.01
 # The values of axes up to this are written as a study's file has them.
 LARGEST_PLAIN = 2**16
 

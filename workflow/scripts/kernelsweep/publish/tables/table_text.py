@@ -418,7 +418,7 @@ def best_table(data: StudyData) -> TableText | str:
     for use in uses:
         rules += [len(rows)] * (use.everywhere != last.everywhere)
         last = use
-        sizes = sizes_text(use, data.settings, any("arithmetic" in one.kind for one in uses))
+        sizes = sizes_text(use, uses, any("arithmetic" in one.kind for one in uses))
         rows += _use_rows(use, sizes, data.settings, _NARROW_USE if has_peaks else _USE)
     libraries = libraries_text(use_rows(uses, data.settings), data.settings)
     values = uses[0].configuration.parameters
