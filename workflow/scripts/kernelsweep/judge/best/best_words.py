@@ -103,7 +103,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
                    of `smaller` sizes, if they are others. spelled: the configuration with its axes' names
     is_at_largest  whether one of the sizes has the largest value on the first axis of sizes
-    loses          at most, and on `average`
+    loses          at most, and on `average`; slower: `up to 9.1% slower than our fastest, at 1024 × 1024`; "" to LITTLE
     losses         at each size in words
     other_share    of another peak, at the largest of the sizes that are nearer to it: `19.0% of float32's`; or ""
     at             the largest of several sizes, on the axes on which they differ, at which are the following
@@ -143,6 +143,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
             "average": f"{use.mean:.1%}",
+            "slower": _slower_text(use, study),
             "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=False)},
             "other_share": _other_share(use),
             "at": size_words({axis: value for axis, value in use.sizes[-1].items() if value != use.sizes[0][axis]}),
@@ -163,6 +164,14 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
         }
         for use, (last, *others) in ((_joined(group), group[::-1]) for group in groups)
     ]
+
+
+def _slower_text(use: Use, study: StudySettings) -> str:
+    """How much slower than the fastest of our kernels, and where that is most; "" where it doesn't matter."""
+    if use.worst <= LITTLE or not use.losses:
+        return ""
+    size = use.sizes[use.losses.index(max(use.losses))]
+    return f"up to {use.worst:.1%} slower than our fastest, at {place_words(size, study)}"
 
 
 def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
