@@ -208,6 +208,10 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
         headline.replace("\xa0", " ")
         == "At 8192 × 8192, use two_shared_passes: 34% to 39% of the memory's peak and 23% of float32's"
     )
+    # Pins: convolution at 34% of the memory's peak and at 23% of float32's, without a word on which problem that is.
+    of_all = reach({"convolution": chart, "blur": chart})
+    one, other = (f"convolution at radius={radius}, blur at radius={radius}" for radius in (4, 16))
+    assert f"reach 34% ({one}) to 39%" in of_all[0] and f"23% ({other}) of float32's peak" in of_all[1]
     of_array_sizes = share_chart(UNROLLING, find(sweep(UNROLLING, H200)), [], [])
     assert of_array_sizes["runs"] and not of_array_sizes["panels"]
 

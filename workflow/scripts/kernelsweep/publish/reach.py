@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from kernelsweep.judge.data.words import list_texts, peak_text, share_text, times_text
@@ -25,20 +25,28 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     if len(charts) == 1:
         (chart,) = charts.values()
         return [_use(chart), *_beside_libraries(chart)]
-    of = {study: _joined([chart, *chart["further"].values()]) for study, chart in charts.items()}
+    parts = {study: [chart, *chart["further"].values()] for study, chart in charts.items()}
+    of, at = ({study: _joined(of, name) for study, of in parts.items()} for name in ("ends_of", "ends_at"))
     peaks = dict.fromkeys(chain(*of.values()))
-    ranges = {peak: _named({study: shares[peak] for study, shares in of.items() if peak in shares}) for peak in peaks}
+    ranges = {peak: _named({study: one[peak] for study, one in of.items() if peak in one}, at, peak) for peak in peaks}
     first = {peak: ranges.pop(peak) for peak in [*ranges][:1]}
     further = [f"Where another peak is the limit, they reach {_list_peaks(ranges)}"] if ranges else []
     return [f"Our fastest kernels reach {_list_peaks(first)} at the largest sizes", *further]
 
 
-def _named(of: Shares) -> str:
-    """The range of all studies' shares of a peak, each end with its studies: `34% (convolution) to 96% (staged)`."""
+def _named(of: Shares, at: Mapping[str, Mapping[str, Sequence[str]]], peak: str) -> str:
+    """The range of all studies' shares of a peak, each end with its studies: `34% (blur at radius=4) to 96% (staged)`.
+
+    at  by study and peak, where each share is, in words; an older version's results have none
+    """
     ends = {}
     for pick in (min, max):
-        end = share_text(pick(chain(*of.values())))
-        ends[end] = f" ({', '.join(study for study, shares in of.items() if share_text(pick(shares)) == end)})"
+        end, texts = share_text(pick(chain(*of.values()))), []
+        for study, shares in of.items():
+            places = zip_longest(shares, at[study].get(peak, ()), fillvalue="")
+            if there := [str(place) for share, place in places if share_text(float(share)) == end]:
+                texts.append(study + f" at {list_texts(there)}" * any(there))
+        ends[end] = f" ({', '.join(texts)})"
     names = [*dict.fromkeys(ends.values())]
     return " to ".join(end + name for end, name in ends.items()) if names[1:] else " to ".join(ends) + names[0]
 
@@ -119,11 +127,11 @@ def _names(rows: Iterable[Mapping[str, Any]]) -> str:
     return list_texts([*dict.fromkeys(row["kernel"] for row in rows)])
 
 
-def _joined(rows: Iterable[Mapping[str, Any]], name: str = "ends_of") -> dict[str, list[float]]:
-    """The shares of all, by peak."""
-    joined: dict[str, list[float]] = {}
+def _joined(rows: Iterable[Mapping[str, Any]], name: str) -> dict[str, list[Any]]:
+    """The shares of all, or what else is by peak."""
+    joined: dict[str, list[Any]] = {}
     for row in rows:
-        for peak, shares in row[name].items():
+        for peak, shares in row.get(name, {}).items():
             joined.setdefault(peak, []).extend(shares)
     return joined
 

@@ -69,8 +69,8 @@ def share_chart(
     throttled  by size, the lowest clock in MHz where our fastest was throttled, 0 if unknown; None elsewhere.
                is_throttled: whether any of what is drawn was; has_whiskers: whether an interval can be seen
     peaks      of which these are shares: "memory", or kinds of arithmetic
-    ends_of    our fastest's shares at the largest sizes, by peak
-    further    of each further kind of arithmetic, the same `ends_of`, `reached`, `gains`, `gain_marks` and `library`
+    ends_of    our fastest's shares at the largest sizes, by peak; ends_at: these sizes, where they differ
+    further    of each further kind of arithmetic, `ends_of` to `library` as above
     beside     of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words`,
                `shares` with their `ranges`, where they were `throttled`, whether it `is_drivers`, which moves the
                same bytes, and where our fastest `passes` a limit; of lines, also of the table's choice for all sizes,
@@ -167,6 +167,7 @@ def share_chart(
     }
     fastest_libraries = {rival.kernel for *_, rival in pairs}
     at_end = of_sizes[-_largest(study, [best.point for best in known]) :]
+    differing = [axis for axis in size_axes(study) if len({best.point[axis] for _, best, _ in at_end}) > 1]
     chart: dict[str, Any] = {
         "sizes": sizes,
         "curve": _shares(known, kinds),
@@ -180,9 +181,12 @@ def share_chart(
         "is_throttled": any(best.fastest.throttled for best in drawn)
         or any(one["is_throttled"] for one in charts.values()),
         "peaks": [*dict.fromkeys(kinds)],
-        "ends_of": _by_peak(best for _, best, _ in at_end),
+        "ends_of": _by_peak((best, best.fastest.peak_fraction) for _, best, _ in at_end),
+        "ends_at": _by_peak(
+            (best, place_words({axis: best.point[axis] for axis in differing}, study)) for _, best, _ in at_end
+        ),
         "further": {
-            kind: {name: one[name] for name in ("ends_of", "reached", "gains", "gain_marks", "library")}
+            kind: {name: one[name] for name in ("ends_of", "ends_at", "reached", "gains", "gain_marks", "library")}
             for kind, one in charts.items()
         },
         "beside": beside_ours,
@@ -264,10 +268,10 @@ def _shares_of(row: Mapping[str, Any], fastest: Mapping[str, float | None]) -> d
     return {size: share / (1 + loss) for size, loss in losses if (share := fastest.get(size))}
 
 
-def _by_peak(found: Iterable[Best]) -> dict[str, list[float]]:
-    """The shares by the peak that each is of."""
-    of = grouped(found, lambda best: str(best.fastest.peak_of))
-    return {peak: [best.fastest.peak_fraction or 0.0 for best in bests] for peak, bests in of.items()}
+def _by_peak(found: Iterable[tuple[Best, Any]]) -> dict[str, list[Any]]:
+    """What there is of each configuration, by the peak that its share is of."""
+    of = grouped(found, lambda one: str(one[0].fastest.peak_of))
+    return {peak: [value for _, value in pairs] for peak, pairs in of.items()}
 
 
 def _reached(
