@@ -203,6 +203,8 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
         row["other_share"] for row in rows
     )
     assert [row["at"] for row in rows] == ["radius=4", ""] * 2, "of several radii, and of one size"
+    # Pins: "steps=8" and "radius=4" on the first screen, which said nowhere what these are.
+    assert chart["titles"] == {"radius": "radius (pixels)", "steps": "pixels per thread"}
     (headline,) = reach({"convolution": {**chart, "uses": rows}})
     assert (
         headline.replace("\xa0", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from math import floor
@@ -57,7 +58,7 @@ def share_chart(
 ) -> dict[str, Any]:
     """What pages draw of a study's answer. Shares are by size, None without a time.
 
-    sizes      in words
+    sizes      in words; titles: the study's, of axes that these or the answer's rows name, as in `spread=16`
     curve      the shares of our fastest at each size; ranges: their 95% intervals
     end        the last sizes, which share the largest value on the first axis of sizes, in words
     reached    the shares at these, by peak, of each kernel of the answer's rows, with its `kernel`, whether the row
@@ -168,8 +169,10 @@ def share_chart(
     fastest_libraries = {rival.kernel for *_, rival in pairs}
     at_end = of_sizes[-_largest(study, [best.point for best in known]) :]
     differing = [axis for axis in size_axes(study) if len({best.point[axis] for _, best, _ in at_end}) > 1]
+    told = " ".join([*sizes, *(row.get("spelled", "") for row in uses)])
     chart: dict[str, Any] = {
         "sizes": sizes,
+        "titles": {axis: title for axis, title in study.titles.items() if re.search(rf"\b{axis}=", told)},
         "curve": _shares(known, kinds),
         "ranges": [*map(_range, known)],
         "end": _end([best.point for _, best, _ in at_end], study),
