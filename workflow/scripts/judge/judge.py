@@ -26,6 +26,7 @@ from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
 from kernelsweep.judge.data.published import OUTPUT, SPEEDUP
 from kernelsweep.judge.data.reference import flagged_kernels
 from kernelsweep.judge.data.row_counts import PlannedKernel, RowCounts
+from kernelsweep.judge.data.steps import ladder_steps
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.judge.data.words import limit_kernel
 from kernelsweep.publish.answer import answers, run_answer, status_text
@@ -75,7 +76,8 @@ with logged(snakemake):
                 uses += find_uses(name, data)
         del rows, measurements, data
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
-    draw_files(Path(output.claims_csv), device, Path(output.claims_figure))
+    stories = {name: [step.name for step in ladder_steps(study, device)] for name, study in studies.items()}
+    draw_files(Path(output.claims_csv), device, Path(output.claims_figure), stories)
     titles = {name: study.title for name, study in studies.items()}
     causes = {name: study.causes for name, study in studies.items()}
     Path(output.claims).write_text(claims_text(judged, titles, device, sources, causes), encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pandas
@@ -21,22 +22,22 @@ def has_number(row: Mapping[str, str]) -> bool:
     return row["relation"] == ABOUT and bool(row["measured"]) and float(row["published"]) != 0
 
 
-def claim_rows(claims: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
+def claim_rows(claims: Sequence[Mapping[str, str]], stories: Mapping[str, Sequence[str]]) -> pandas.DataFrame:
     """A mark per claim with a number; equal ones share one. Kernels whose claims all hold well share a row per source.
+
+    stories           the names of each study's steps, in their order
 
     ratio, low, high  measured over published, with its interval
     least, most       the ends of what the claim allows, over published
     head              its source, the size at which its claims were judged if it is one, and how many hold
-    name              of its row: the kernel, and, if it has several claims on a quantity, what it is compared with; or
-                      how many more hold, with the ends of their ratios
+    name              of its row: the kernel, and what it is compared with, unless that is the step before it; or how
+                      many more hold, with the ends of their ratios
     mark              its quantity, or WELL
     verdict           one of CLAIM_VERDICTS
     link              to it on the page
     count             how many claims share the mark
     """
-    rows = pandas.DataFrame([_ratios(row) for row in claims if has_number(row)])
-    is_alike = rows.duplicated(["head", "name", "mark"], keep=False)
-    rows["name"] += rows["base"].where(is_alike, "")
+    rows = pandas.DataFrame([_ratios(row, stories.get(row["study"], ())) for row in claims if has_number(row)])
     limits = rows["most"].where(rows["ratio"] > 1, rows["least"])
     is_shown = (rows["verdict"] != HOLDS) | ((rows["ratio"] - 1) / (limits - 1) > NEAR)
     rows["mark"] = rows["mark"].where(is_shown, WELL)
@@ -60,7 +61,7 @@ def claim_rows(claims: Sequence[Mapping[str, str]]) -> pandas.DataFrame:
     )
 
 
-def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
+def _ratios(row: Mapping[str, str], story: Sequence[str]) -> dict[str, Any]:
     value = float(row["published"])
     ends = allowed(ABOUT, value, float(row["tolerance"]), bool(row["reference_kernel"]))
     numbers = [float(row[name]) for name in ("measured", "low", "high")] + [*ends]
@@ -70,7 +71,7 @@ def _ratios(row: Mapping[str, str]) -> dict[str, Any]:
         "verdict": row["verdict"] if row["verdict"] in CLAIM_VERDICTS else SOME_SIZES,
         "sizes": row["sizes_held"],
         "size": row["size"],
-        **_names(row),
+        "name": _name(row, story),
         "mark": row["quantity"].replace("_", " "),
         "link": f"#{anchor(row['id'])}",
     }
@@ -86,13 +87,13 @@ def _holds(rows: pandas.DataFrame) -> str:
     return f"{where}: {holds} of {len(rows)} hold" + (f", {some} at some sizes" if some else "")
 
 
-def _names(row: Mapping[str, str]) -> dict[str, str]:
-    """The kernel that a claim is on, and what it is compared with: `unrolled ×8`, and ` / ×4` or ` / interleaved`."""
-    name, base = (
+def _name(row: Mapping[str, str], story: Sequence[str]) -> str:
+    """The kernel of a claim, and what it is compared with unless that is the step before it: `unrolled ×8 / ×2`."""
+    of, over = (
         [row[kernel], *(word for word in row[at].split() if word != "unroll=1" and not word.endswith("=every"))]
         for kernel, at in (("kernel", "at"), ("reference_kernel", "reference_at"))
     )
-    if base[0] == name[0]:
-        base = base[1:] or ["×1"]
-    words = {"name": " ".join(name), "base": " / " + " ".join(base) if row["reference_kernel"] else ""}
-    return {key: text.replace("unroll=", "×") for key, text in words.items()}
+    name, base = (" ".join(map(str, words)).replace("unroll=", "×") for words in (of, over))
+    if not row["reference_kernel"] or (base, name) in pairwise(story):
+        return name
+    return f"{name} / {base if of[0] != over[0] else base.removeprefix(over[0]).strip() or '×1'}"

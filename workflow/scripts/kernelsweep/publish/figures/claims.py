@@ -32,22 +32,27 @@ ALLOWED = "what the claim allows"
 COLOURS = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, SOME_SIZES: palette.OCHRE, NOT_DECIDABLE: palette.GREY}
 
 
-def draw_files(file: Path, device: Mapping[str, Any], folder: Path) -> None:
+def draw_files(file: Path, device: Mapping[str, Any], folder: Path, stories: Mapping[str, Sequence[str]]) -> None:
     """Draw the claims of a claims.csv that give a number, with their texts; of fewer than three, nothing."""
     folder.mkdir(exist_ok=True)
     claims = [*each_row(file)]
     if sum(map(has_number, claims)) > 2:
-        draw(claims, device, PHONE).save(folder / narrow_name("claims"))
-        drawn = draw(claims, device)
+        draw(claims, device, stories, PHONE).save(folder / narrow_name("claims"))
+        drawn = draw(claims, device, stories)
         for suffix in (".svg", ".pdf"):
             drawn.save(folder / f"claims{suffix}")
         write_json(folder / TEXTS_FILE, drawn.texts)
 
 
 @style.styled
-def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: float = TWO_COLUMNS) -> Drawing:
+def draw(
+    claims: Sequence[Mapping[str, str]],
+    device: Mapping[str, Any],
+    stories: Mapping[str, Sequence[str]],
+    width: float = TWO_COLUMNS,
+) -> Drawing:
     """The rows of claims.csv that have a published and a measured number, in a group for each source."""
-    rows = claim_rows(claims)
+    rows = claim_rows(claims, stories)
     named = rows.drop_duplicates(["head", "name"])
     quantities = sorted(rows["mark"].unique(), key=lambda mark: mark == WELL)
     markers = dict(zip(quantities, cycle(MARKERS), strict=False)) | {WELL: "d"}
@@ -79,7 +84,8 @@ def draw(claims: Sequence[Mapping[str, str]], device: Mapping[str, Any], width: 
     caption = (
         f"{device['name']}. Marks: claims that give a number, and no bound; equal ones share one. Grey: {ALLOWED}; we"
         f" chose the width. A row is a kernel with a claim that doesn't hold, or takes more than {NEAR:.0%} of that;"
-        " a source's others share a row. Behind a slash: what the kernel is compared with. Lines: 95% intervals; of a"
+        " a source's others share a row. Behind a slash: what the kernel is compared with; without one: the previous"
+        " step, unless the claim is on one kernel alone. Lines: 95% intervals; of a"
         f" counter, its range over several runs. Published: {'; '.join(texts)}. On the page, marks lead to claims."
     )
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)
