@@ -124,7 +124,7 @@ def draw(name: str, where: str, trace: Trace) -> str:
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
     turns = [row.step for row in drawn if row.step.endswith(".2")]
     notes = [] if trace.is_cut else counted(rows)
-    notes += [f"{turn}: after the stores of {turn[:-1]}1, in the same step" for turn in turns[:1]]
+    notes += [f"{turn}: after the stores of {turn[:-1]}1, same step" for turn in turns[:1]]
     *tops, end = accumulate((row.height + APART for row in drawn), initial=HEAD)
     parts = [_head(warps, label, right), *(_row(row, top, label, right) for row, top in zip(drawn, tops, strict=True))]
     parts += [_text(LEFT, end + LOADS + 2, text) for text in more]
