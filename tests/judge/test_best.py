@@ -162,7 +162,7 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         (visited,) = answers({"unrolling": UNROLLING}, [large], row_counts([row | {"visit_spread": spread}]), {})
         assert ("ties too few. Set" in " ".join(answer_text([visited], "", {}).split())) == (not spread)
     # Pins: a kernel whose check had failed when it was recorded had no row, and claims on counters were left out.
-    claims = [{"study": "unrolling", "size": "", "fails_at": "", "verdict": NEEDS_COUNTS}] * 2
+    claims = [{"study": "unrolling", "size": "", "source": "", "fails_at": "", "verdict": NEEDS_COUNTS}] * 2
     claims.append(claims[0] | {"verdict": HOLDS, "size": "2²⁴", "fails_at": "2¹⁶"})
     lacking = {"flagged": {"unrolling": ["mark"]}, "claims": claims}
     (flagged,) = answers({"unrolling": UNROLLING}, [], RowCounts(), {}, **lacking)

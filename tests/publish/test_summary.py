@@ -67,6 +67,10 @@ def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> 
     assert "6 points, measured on a GPU" in summary
     assert re.findall(r"\| unrolling +\| +(\d*) +\| +(\d*) +\| +(\d*) +\|", summary) == [("3", "2", "1")]
     assert f"unrolling/interleaved, 2 points: {reason}" in summary
+    # Pins: "2 skipped" in the answer, without a word on why.
+    assert row_counts(rows).why_skipped("unrolling") == f"“{reason}”"
+    others = row_counts([*rows, row("skipped", message="torch is not installed")])
+    assert others.why_skipped("unrolling") == f"“{reason}” (2); 1 other reason"
     assert len(listed(summary)) == 1
 
 

@@ -64,7 +64,7 @@ _CLAIMS = {
 
 
 # What status.json has of a study's answer as it is.
-_AS_IS: tuple[str, ...] = ("right", "run", "excused", "skipped", "mistaken", "edited", "uses", "claims")
+_AS_IS: tuple[str, ...] = ("right", "run", "excused", "skipped", "why_skipped", "mistaken", "edited", "uses", "claims")
 _AS_IS += ("provenance", "kind", "other_kinds", "once")
 
 
@@ -74,7 +74,7 @@ class StudyAnswer:
 
     right, run  its points with the right result, and those that were run; without those in `excused`
     excused     its points with another result, which undefined behaviour explains
-    skipped     its points that were not run
+    skipped     its points that were not run; why_skipped: the most frequent reason, and the number of others
     uses        what to use (best_words.use_rows()); empty without times
     proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
@@ -93,6 +93,7 @@ class StudyAnswer:
     run: int
     excused: int
     skipped: int
+    why_skipped: str
     uses: Sequence[Mapping[str, Any]]
     proofs: Mapping[str, KernelProof]
     edited: Sequence[str]
@@ -144,6 +145,7 @@ def answers(
             run=counted.run_in(name),
             excused=counted.excused_in(name),
             skipped=counted.by_status(name)["skipped"],
+            why_skipped=counted.why_skipped(name),
             uses=use_rows(of_reference(uses, name, study), study),
             proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],

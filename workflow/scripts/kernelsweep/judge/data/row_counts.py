@@ -102,6 +102,15 @@ class RowCounts:
                 counts[status] += count
         return Counter(dict(sorted(counts.items(), key=lambda entry: (entry[0] != "ok", entry[0]))))
 
+    def why_skipped(self, study: str) -> str:
+        """Why points of a study were skipped: the most frequent reason, and how many others there are; "" for none."""
+        reasons: Counter[str] = Counter()
+        for (of, _, message), count in self.skipped.items():
+            reasons[message] += count * (of == study)
+        (first, count), *others = (+reasons).most_common() or [("", 0)]
+        rest = f" ({count:,}); {len(others)} other reason{'s' * (len(others) > 1)}" if others else ""
+        return f"“{first}”{rest}" if first else ""
+
     def has_points(self, study: str, kernel: str) -> bool:
         """Whether a kernel has rows, whatever their status."""
         return any(self.points[study, kernel, status] for status in STATUSES)

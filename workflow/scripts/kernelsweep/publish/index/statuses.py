@@ -27,7 +27,7 @@ class StudyOutcome:
 
     right, run  its points with the right result, and those that were run
     mistaken    its kernels in which a proof found a mistake
-    skipped     its points that were not run
+    skipped     its points that were not run; why_skipped: the most frequent reason, and the number of others
     edited      its kernels that were edited after they were recorded
     answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
                 size, from the first of the "sizes" to the last, and that of all "kernels"; empty without times
@@ -46,6 +46,7 @@ class StudyOutcome:
     run: int
     mistaken: int
     skipped: int = 0
+    why_skipped: str = field(default="", compare=False)
     edited: Sequence[str] = ()
     title: str = field(default="", compare=False)
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -164,7 +165,8 @@ def counts_text(studies: Collection[Any], what: str = "") -> str:
     kinds = ("right", "run", "skipped", "excused")
     right, run, skipped, excused = (sum(getattr(one, kind) for one in studies) for kind in kinds)
     undefined = f" (besides {excused:,} of undefined behaviour)" if excused else ""
-    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "") + undefined
+    why = "".join(f": {one.why_skipped}" for one in studies if one.why_skipped and len(studies) == 1)
+    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped{why}" if skipped else "") + undefined
 
 
 def read_statuses(results: Path) -> list[PlatformStatus]:
