@@ -135,10 +135,10 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "arithmetic": use.kind.get("arithmetic", ""),
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
-            + (f" at {sizes_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
+            + (f"{_at_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
             "spelled": chosen_text(last, study, spelled=True),
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
-            "smaller": [f"{chosen_text(one, study)} at {sizes_text(one, uses)}" for one in others],
+            "smaller": [chosen_text(one, study) + _at_text(one, uses) for one in others],
             "ties": tied_text(use, study, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
@@ -164,6 +164,11 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
         }
         for use, (last, *others) in ((_joined(group), group[::-1]) for group in groups)
     ]
+
+
+def _at_text(use: Use, uses: Sequence[Use]) -> str:
+    """The sizes behind a configuration: ` at 2²⁴–2²⁸`, ` above 2²⁸`."""
+    return f" at {sizes_text(use, uses)}".replace(" at above ", " above ")
 
 
 def _slower_text(use: Use, study: StudySettings) -> str:
