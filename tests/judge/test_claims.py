@@ -21,14 +21,7 @@ from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
 from kernelsweep.errors import UserError
-from kernelsweep.judge.claims.claim import (
-    CLAIM_VERDICTS,
-    UNKNOWN_CAUSE,
-    Claim,
-    decide,
-    own_claims,
-    published_claims,
-)
+from kernelsweep.judge.claims.claim import CLAIM_VERDICTS, UNKNOWN_CAUSE, Claim, decide, own_claims, published_claims
 from kernelsweep.judge.claims.judge import Judged, judge
 from kernelsweep.judge.claims.report import claim_row, claims_text, held_text
 from kernelsweep.judge.data.published import SPEEDUP
@@ -46,19 +39,9 @@ PUBLISHED = ROOT / "resources/published"
 CLAIMS = published_claims(PUBLISHED / "claims.csv")
 
 # unrolled by 8 takes 27.0 µs in the synthetic sweep, unrolled_warps by 8 takes 24.83: 1.087 times as fast.
-CLAIM = Claim(
-    id="warps",
-    study="unrolling",
-    claim="`unrolled_warps` is faster.",
-    source="a test",
-    kernel="unrolled_warps",
-    unroll=8,
-    reference_kernel="unrolled",
-    reference_unroll=8,
-    quantity=SPEEDUP,
-    relation="above",
-    value=1,
-)
+SIDES = {"kernel": "unrolled_warps", "unroll": 8, "reference_kernel": "unrolled", "reference_unroll": 8}
+WORDS = {"id": "warps", "study": "unrolling", "claim": "`unrolled_warps` is faster.", "source": "a test"}
+CLAIM = Claim(**WORDS, **SIDES, quantity=SPEEDUP, relation="above", value=1)
 
 
 def evidence(rows: pandas.DataFrame | None = None, device: dict[str, Any] = H200, **changes: Any) -> StudyData:
@@ -176,10 +159,8 @@ def test_what_can_not_be_judged_says_why() -> None:
     assert judge_one(CLAIM, evidence(device=EMULATOR)).message == "no times on this platform"
     assert judge_one(CLAIM.changed(kernel="gone"), evidence()).message == "gone unroll=8 is not in this sweep"
     unprofiled = judge_one(CLAIM.changed(quantity="barrier_stall"), evidence())
-    assert (
-        unprofiled.verdict == "not measured"
-        and unprofiled.message == "barrier_stall of unrolled_warps unroll=8 was not collected"
-    )
+    told = "barrier_stall of unrolled_warps unroll=8 was not collected"
+    assert (unprofiled.verdict, unprofiled.message) == ("not measured", told)
 
 
 def profiled(study: dict[str, Any]) -> StudyData:

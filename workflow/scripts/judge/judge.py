@@ -11,13 +11,7 @@ from kernelsweep.device.description import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
-from kernelsweep.judge.claims.claim import (
-    NEEDS_COUNTERS,
-    NEEDS_COUNTS,
-    UNMEASURED,
-    own_claims,
-    published_claims,
-)
+from kernelsweep.judge.claims.claim import NEEDS_COUNTERS, NEEDS_COUNTS, UNMEASURED, own_claims, published_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.comparison.source import since_right

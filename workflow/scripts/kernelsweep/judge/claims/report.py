@@ -108,10 +108,10 @@ def claims_text(
     sources  rows with the columns source, title, language and hardware
     causes   by study, the sentence that explains each cause
     """
-    of_studies = {name: [entry for entry in judged if entry.claim.study == name] for name in titles}
-    of_studies = {name: claims for name, claims in of_studies.items() if claims}
+    of_studies = {name: of for name in titles if (of := [entry for entry in judged if entry.claim.study == name])}
     codes = [entry.claim.code for entry in judged]
-    of_codes = {code: [entry for entry in judged if entry.claim.code == code] for code in [*_CODE, *codes]}
+    by_code = {code: [entry for entry in judged if entry.claim.code == code] for code in [*_CODE, *codes]}
+    of_codes = {_CODE.get(code, code): claims for code, claims in by_code.items() if claims}
     used_sources = {entry.claim.source for entry in judged}
     columns = ("source", "title", "language", "hardware")
     return markdown(
@@ -119,11 +119,7 @@ def claims_text(
         title=claims_title(entry.claim.source for entry in judged),
         device=device_text(device),
         by_study=_counts("study", of_studies | ({"all": judged} if len(of_studies) > 1 else {})) if judged else "",
-        by_code=_counts(
-            "the claim is judged on", {_CODE.get(code, code): claims for code, claims in of_codes.items() if claims}
-        )
-        if any(codes)
-        else "",
+        by_code=_counts("the claim is judged on", of_codes) if any(codes) else "",
         chapters=[_chapter(titles[name], claims, (causes or {}).get(name, {})) for name, claims in of_studies.items()],
         source_heads=dict.fromkeys(columns, False),
         sources=[[row[column] for column in columns] for row in sources if row["source"] in used_sources],
@@ -143,9 +139,7 @@ def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str])
         "title": title,
         "table": _table([*unexplained, *by_verdict[SOME_SIZES], *by_verdict[NOT_DECIDABLE]]),
         "causes": [(cause, counts[cause], text) for cause, text in explained.items() if cause in counts],
-        "folded": [
-            (f"{what}: {len(claims)}", _table(claims, has_causes=False)) for what, claims in folded.items() if claims
-        ],
+        "folded": [(f"{what}: {len(of)}", _table(of, has_causes=False)) for what, of in folded.items() if of],
     }
 
 

@@ -53,12 +53,8 @@ def claim_rows(claims: Sequence[Mapping[str, str]], stories: Mapping[str, Sequen
     heads = {head: f"{head}{_holds(of_source)}" for head, of_source in rows.groupby("head")}
     ends = {name: (name, "min" if name in ("low", "least") else "max") for name in NUMBERS[1:]}
     key = ["source", "more", "row", "head", "name", "mark", "verdict", "ratio"]
-    return (
-        rows.assign(head=rows["head"].map(heads))
-        .groupby(key)
-        .agg(**ends, link=("link", "first"), count=("link", "size"))
-        .reset_index()
-    )
+    of_marks = rows.assign(head=rows["head"].map(heads)).groupby(key)
+    return of_marks.agg(**ends, link=("link", "first"), count=("link", "size")).reset_index()
 
 
 def _ratios(row: Mapping[str, str], story: Sequence[str]) -> dict[str, Any]:

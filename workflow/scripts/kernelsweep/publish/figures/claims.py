@@ -28,11 +28,13 @@ from kernelsweep.results import each_row
 
 # The height of what a claim allows, a mark's size, and the marks of quantities, in their order.
 BAR_PT, MARK_PT, MARKERS = 5.0, 4.2, "o^sPvX"
+Claims = Sequence[Mapping[str, str]]
+Stories = Mapping[str, Sequence[str]]
 ALLOWED = "what the claim allows"
 COLOURS = {HOLDS: palette.BLUE, FAILS: palette.VERMILLION, SOME_SIZES: palette.OCHRE, NOT_DECIDABLE: palette.GREY}
 
 
-def draw_files(file: Path, device: Mapping[str, Any], folder: Path, stories: Mapping[str, Sequence[str]]) -> None:
+def draw_files(file: Path, device: Mapping[str, Any], folder: Path, stories: Stories) -> None:
     """Draw the claims of a claims.csv that give a number, with their texts; of fewer than three, nothing."""
     folder.mkdir(exist_ok=True)
     claims = [*each_row(file)]
@@ -45,12 +47,7 @@ def draw_files(file: Path, device: Mapping[str, Any], folder: Path, stories: Map
 
 
 @style.styled
-def draw(
-    claims: Sequence[Mapping[str, str]],
-    device: Mapping[str, Any],
-    stories: Mapping[str, Sequence[str]],
-    width: float = TWO_COLUMNS,
-) -> Drawing:
+def draw(claims: Claims, device: Mapping[str, Any], stories: Stories, width: float = TWO_COLUMNS) -> Drawing:
     """The rows of claims.csv that have a published and a measured number, in a group for each source."""
     rows = claim_rows(claims, stories)
     named = rows.drop_duplicates(["head", "name"])
