@@ -429,3 +429,15 @@ def test_a_study_of_few_kernels_begins_with_all_that_are_defined() -> None:
     (dots,) = (some for some in drawing.figure.axes[0].collections if not isinstance(some, LineCollection))
     drawn = [on_page(to_hex(colour).upper()) for colour in dots.get_edgecolors()]
     assert drawn == [colours[name] for name in drawing.rows["kernel"]]
+
+
+def test_a_kernel_without_times_is_no_baseline_and_hinders_no_other() -> None:
+    # Pins: where each point of a kernel was wrong, as after an edit, no page was made.
+    data = recorded("unrolling")
+    known = {"names": data.kernel_names, "gridded": data.gridded, "uses": uses_of("unrolling")}
+    rows = data.measurements[data.measurements["time_us"].notna()].astype(str).to_dict("records")
+    first, second, *_ = data.kernel_names
+    for without, baseline in (("", first), (first, second)):
+        timed = [row for row in rows if row["kernel"] != without]
+        (explored,) = explorer_data({"unrolling": {**data.settings.values(), **known}}, timed).values()
+        assert first in explored["kernels"] and explored["first"] == baseline

@@ -156,14 +156,14 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     ours = [*study["names"], *(rival["call"].partition("<")[0].strip() for rival in study["rivals"])]
     colours = kernel_colours(ours, last, names, study.get("colours", {}))
     usual = _usual(study, [name for name in names if name not in undefined], points)
-    shares: dict[str, dict[tuple[int, ...], float]] = {}
+    shares: dict[str, dict[tuple[int, ...], float]] = {name: {} for name in names}
     for point, *size in zip(points, *sizes, strict=True):
-        of_kernel = shares.setdefault(point["kernel"], {})
+        of_kernel = shares[point["kernel"]]
         of_kernel[(*size,)] = max(of_kernel.get((*size,), 0), float(point.get("peak_fraction") or 0))
     most = max(map(len, shares.values()))
     libraries = [name for name in names if name not in study["names"] and not name.startswith(LIMIT_PREFIX)]
     ours = [name for name in usual if name in study["names"] and name not in last and len(shares[name]) == most]
-    baselines = libraries or [*ours, *names][:1]
+    baselines = libraries or [*ours, *filter(shares.__getitem__, names)][:1]
     # As in the answer's chart, sizes at the reference's other values.
     fixed = {number: axis["reference"] for number, axis in enumerate(problem) if study["kinds"][axis["name"]] != "size"}
     shown = [size for size in {*chain(*shares.values())} if all(size[number] == at for number, at in fixed.items())]
