@@ -214,6 +214,10 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
     # Pins: a warp's second store to the same elements, drawn as one; stores of two warps are in one row.
     assert [[len(warp) for warp in row.warps] for row in rows_of([[load, store, store], [store]])] == [[2, 1], [1, 0]]
+    # Pins: elements of several warps in each pixel, as in a column of a tile, were all in the last warp's colour.
+    of_warps = [[replace(load, places=tuple(4 * (4 * lane + warp) for lane in range(256)))] for warp in range(4)]
+    apart = [[replace(load, places=tuple(range(4096 * warp, 4096 * (warp + 1), 4)))] for warp in range(4)]
+    assert rows_of(of_warps)[0].are_shared(True) and not rows_of(apart)[0].are_shared(True)
     # Pins: a stack where a kernel accesses only variables.
     assert "access no array at n=8." in draw("of_a_variable", "n=8", replace(trace, warps=[[], []]))
     drawing = draw("strided_index", "64 elements", trace)

@@ -6,11 +6,12 @@ page around them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from math import ceil
 
 from kernelsweep.base.groups import grouped
@@ -76,9 +77,12 @@ class Row:
         return [each for warp in self.warps for each in warp]
 
     def are_shared(self, loads: bool) -> bool:
-        """Whether several warps load, or store, the same element."""
-        elements = [element for warp in range(len(self.warps)) for element in self.elements(warp, loads)]
-        return len({*elements}) < len(elements)
+        """Whether several warps load, or store, the same element, or most pixels would have elements of several."""
+        of_warps = [self.elements(warp, loads) for warp in range(len(self.warps))]
+        scale = min(1, STRIP / self.extent)
+        pixels = Counter(pixel for elements in of_warps for pixel in {int(scale * element) for element in elements})
+        is_mixed = 2 * sum(count > 1 for count in pixels.values()) > len(pixels)
+        return is_mixed or len({*chain(*of_warps)}) < sum(map(len, of_warps))
 
     @cached_property
     def heights(self) -> list[int]:
