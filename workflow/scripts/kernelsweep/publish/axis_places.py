@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from kernelsweep.base.groups import grouped
-from kernelsweep.judge.data.words import ALIKE
+from kernelsweep.judge.data.words import ALIKE, power_of_two_in
 
 # Numbers are on a logarithmic axis where its ends are further apart than this factor. Values that are nearer to each
 # other than this part of their mean distance are too near.
@@ -37,7 +37,7 @@ def places_of(values: Sequence[Any], are_tied: bool) -> tuple[list[float], list[
     ]
     groups = [*accumulate(starts, initial=0)]
     standing = {
-        group: max(of, key=lambda at: int(numbers[at]) & -int(numbers[at]))
+        group: max(of, key=lambda at: power_of_two_in(numbers[at]))
         for group, of in grouped(range(len(numbers)), groups.__getitem__).items()
     }
     places = [*accumulate((at[n] for n in standing.values()), lambda before, place: max(place, before + least))]

@@ -21,6 +21,7 @@ from kernelsweep.judge.data.words import (
     peak_text,
     place_text,
     point_text,
+    power_of_two_in,
     reference_text,
     size_words,
     times_text,
@@ -254,7 +255,8 @@ def _range_text(axis: str, first: Any, last: Any, uses: Sequence[Use]) -> str:
     """The values from the first to the last of a range of sizes."""
     is_number = first != last and not isinstance(first, str)
     known = {int(size[axis]) for use in uses for size in use.sizes} if is_number else ()
-    if below := [one for one in known if one < first <= (1 + ALIKE) * one and one & -one > int(first) & -int(first)]:
+    rounder = [one for one in known if power_of_two_in(one) > power_of_two_in(first)]
+    if below := [one for one in rounder if one < first <= (1 + ALIKE) * one]:
         end = "" if last == max(known) else f", up to {axis_value(axis, last)}"
         return f"above {axis_value(axis, max(below))}{end}"
     return "–".join(dict.fromkeys(axis_value(axis, value) for value in (first, last)))

@@ -238,6 +238,11 @@ def times_text(gain: float) -> str:
     return f"{gain:.3f}" if abs(gain - 1) < 0.01 else three_digits(gain)
 
 
+def power_of_two_in(number: float) -> int:
+    """The largest power of two that divides a number's whole part: of numbers that are ALIKE, it tells the roundest."""
+    return int(number) & -int(number)
+
+
 def share_text(share: float) -> str:
     """A share of a peak, with two digits: <0.1%, 0.2%, 3.5%, 34%."""
     return "<0.1%" if share < 0.0005 else f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
