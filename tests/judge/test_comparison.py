@@ -388,7 +388,9 @@ def test_where_no_count_changed_the_verdict_says_what_is_counted() -> None:
 def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
     store, before = UnitStore(tmp_path), made_up(np.random.default_rng(1), 1, 0.05)[:1]
     before = [{**row, "binary_sha256": "a", "source_sha256": "old"} for row in before]
+    before.append({**before[0], "array_size": "3"})
     after = [{**row, "binary_sha256": "b", "source_sha256": "new"} for row in before]
+    after[1]["status"] = "wrong_result"  # at all points of one size
     points = compare_points(before, after, MARGIN)
     shown = points[0].kernel
     drawn = (store, {shown: ("its_step", "n 8")}, tmp_path / "accesses")

@@ -59,7 +59,7 @@ def code_section(
     functions = store.functions({_binary(row) for both in timed for row in both if row})
     parts = []
     kernels = by_kernel(changed)
-    judged = [*in_order_of_verdict({name: of for name, of in kernels.items() if any(one.ratio for one in of)}, margin)]
+    judged = [*in_order_of_verdict(by_kernel(point for point in changed if point.ratio), margin)]
 
     def place(kernel: str) -> tuple[bool, int]:
         rank = judged.index(kernel) if kernel in judged else counted_rank(kernels[kernel])
