@@ -475,6 +475,8 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
     assert verdict.all == ["Nothing to compare.", "Edit taken back: k."]
     summary = {"proven": "", "kernels": {}, "counted": {}}
     assert comparison_answer(verdict, summary, "slower", "", "").next == "edit a kernel, then the same command"
+    of_others = comparison_answer(verdict, summary, "slower", "", "", others=["a", "b"]).next
+    assert of_others.startswith("if the edit is in another study: ") and of_others.endswith("'studies=[a, b]'")
     # The next edit is compared with what was there before it, and not with what was taken back.
     with Journal(path) as journal:
         for _ in range(2):

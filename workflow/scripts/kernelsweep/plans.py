@@ -233,6 +233,7 @@ class ComparisonPlan:
     sizes           by study
     explored        what the explorer needs to know of each study
     never_measured  these kernels are left out, because they have no earlier version
+    others          these studies have been measured, but the run was not asked for them
     pictured        by kernel (study/kernel), the step, and its point in words
     """
 
@@ -243,6 +244,7 @@ class ComparisonPlan:
     explored: Annotated[Mapping[str, Plain], "what the studies' files say"]
     index: str
     never_measured: Annotated[int, "the number of kernels that were never measured"]
+    others: Annotated[Sequence[str], "measured studies that are not compared"]
     pictured: Annotated[Mapping[str, Sequence[str]], "the steps whose accesses are drawn, and where"]
 
 

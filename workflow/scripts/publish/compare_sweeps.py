@@ -123,6 +123,7 @@ with logged(snakemake):
         snakemake.output.page,
         untold,
         changes_of_failed(points, store),
+        plan.others,
     )
     answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -19,7 +19,7 @@ from kernelsweep.judge.comparison.which_files import PREVIOUS, earlier_files
 from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.project import building
 from kernelsweep.project.building import compiles_what_it_measures
-from kernelsweep.project.files import OF_TARGETS, parts_of, path, scope_of
+from kernelsweep.project.files import OF_TARGETS, OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.results import DRIVER_LIMITS, each_row
@@ -332,12 +332,20 @@ def of_compared(project: Project, platform: str, file: str) -> list[str]:
 def compared_kernels(project: Project, platform: str) -> list[tuple[str, str]]:
     """The kernels that are compared, each with its study: nobody waits for those that were never measured.
 
-    All where another sweep is compared with, and where no kernel was measured.
+    They are of the run's studies, or of others if of the run's no kernel was measured. All of the run's are compared
+    where another sweep is compared with, and where no kernel at all was measured.
     """
-    kernels, before = project.kernels_of(platform), project.config.compare.before
-    files = [Path(path("journal", platform=platform, study=study, kernel=kernel)) for study, kernel in kernels]
-    measured = [one for one, journal in zip(kernels, files, strict=True) if journals_of(journal)]
-    return measured if measured and before == PREVIOUS else kernels
+    kernels = project.kernels_of(platform)
+    if project.config.compare.before != PREVIOUS:
+        return kernels
+    return measured_kernels(project, platform) or measured_kernels(project, scope_of(platform, OTHERS)) or kernels
+
+
+def measured_kernels(project: Project, scope: str) -> list[tuple[str, str]]:
+    """A scope's kernels that have been measured on its platform, each with its study."""
+    platform, _ = parts_of(scope)
+    kernels = [(path("journal", platform=platform, study=of[0], kernel=of[1]), of) for of in project.kernels_of(scope)]
+    return [of for journal, of in kernels if journals_of(Path(journal))]
 
 
 def compared_with(project: Project, platform: str) -> list[str]:

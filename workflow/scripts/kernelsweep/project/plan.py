@@ -6,7 +6,7 @@ A scope is a platform's results for all studies, or for one (files.py).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording, recording_folder, recording_name
 from kernelsweep.home import include_folders
 from kernelsweep.project import building, inputs
-from kernelsweep.project.files import parts_of, path, scope_of
+from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.drawing.figure_formats import formats_of
 from kernelsweep.publish.figure_files import drawn_figures
@@ -453,34 +453,38 @@ def page(project: Project, scope: str) -> plans.PagePlan:
                 "file": str(project.studies[study].file),
                 "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
             }
-            for study, explored in _explored_studies(project, scope).items()
+            for study, explored in _explored_studies(project, project.studies_of(scope)).items()
         },
     )
 
 
-def _explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """What the explorer needs to know of a scope's studies."""
+def _explored_studies(project: Project, studies: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What the explorer needs to know of studies."""
     return {
         study: {
             **_settings(project, study, "title", "kinds", "titles", "reference", "tied", "rivals", "limits", "colours"),
             "names": list(project.studies[study].kernels),
             "gridded": _gridded(project, study),
         }
-        for study in project.studies_of(scope)
+        for study in studies
     }
 
 
 def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
     """What is compared on a platform."""
-    steps = [(study, step) for study in project.config.studies for step in building.accesses(project, study)]
+    kernels = inputs.compared_kernels(project, platform)
+    studies = [*dict.fromkeys(study for study, _ in kernels)]
+    others = {study for study, _ in inputs.measured_kernels(project, scope_of(platform, OTHERS))}
+    steps = [(study, step) for study in studies for step in building.accesses(project, study)]
     return plans.ComparisonPlan(
         compare=_of_config(project, "compare"),
         results=path("folder", scope=platform),
-        sizes={study: [*project.studies[study].problem.size_axes] for study in project.config.studies},
+        sizes={study: [*project.studies[study].problem.size_axes] for study in studies},
         store=path("unit_store"),
-        explored=_explored_studies(project, platform),
+        explored=_explored_studies(project, studies),
         index=path("index"),
-        never_measured=len(project.kernels_of(platform)) - len(inputs.compared_kernels(project, platform)),
+        never_measured=len({*project.kernels_of(platform)}.difference(kernels)),
+        others=sorted(others.difference(studies)),
         pictured={f"{study}/{step.kernel}": (step.name, in_words(step.point)) for study, step in reversed(steps)},
     )
 

@@ -18,6 +18,7 @@ from kernelsweep.base.answer import Answer
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import FASTER, SLOWER
+from kernelsweep.home import COMMAND
 from kernelsweep.judge.comparison.counts import (
     COUNT_HEADS,
     MIXED,
@@ -404,6 +405,7 @@ def comparison_answer(
     page: str,
     failed_proofs: Sequence[str] = (),
     changes: Sequence[str] = (),
+    others: Sequence[str] = (),
 ) -> Answer:
     """What a comparison says at its end: its verdict.
 
@@ -414,6 +416,7 @@ def comparison_answer(
     text           the file comparison.md
     failed_proofs  sentences of what checks found, besides what the verdict has
     changes        the lines that changed in kernels which failed
+    others         measured studies that are not compared: the edit may be in one of these
     """
     lines = verdict.beside_table[len(verdict.wrong) :]
     lines, more = lines[:VERDICT_LINES], lines[VERDICT_LINES:]
@@ -435,7 +438,9 @@ def comparison_answer(
     if words and fail_on == SLOWER:
         errors = [f"{words} (compare.fail_on is slower). See {text}."]
     is_nothing = not (errors or summary["kernels"] or summary["counted"])
-    return Answer("\n".join(lines), errors, page, "edit a kernel, then the same command" if is_nothing else "")
+    of_others = f"if the edit is in another study: {COMMAND} compare --config 'studies=[{', '.join(others)}]'"
+    then = of_others if others else "edit a kernel, then the same command"
+    return Answer("\n".join(lines), errors, page, then if is_nothing else "")
 
 
 def _filled(line: str) -> str:
