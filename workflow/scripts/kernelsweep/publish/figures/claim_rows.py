@@ -13,8 +13,6 @@ from kernelsweep.judge.claims.claim import ABOUT, CLAIM_VERDICTS, EVERY_SIZE, HO
 NUMBERS = ("ratio", "low", "high", "least", "most")
 # A claim that holds is near its limit from this part of what it allows on.
 NEAR = 0.75
-# In place of the quantity, of claims that hold and aren't near their limits.
-WELL = "holds well, any quantity"
 
 
 def has_number(row: Mapping[str, str]) -> bool:
@@ -23,7 +21,7 @@ def has_number(row: Mapping[str, str]) -> bool:
 
 
 def claim_rows(claims: Sequence[Mapping[str, str]], stories: Mapping[str, Sequence[str]]) -> pandas.DataFrame:
-    """A mark per claim with a number; equal ones share one. Kernels whose claims all hold well share a row per source.
+    """A mark per claim with a number; equal ones share one. A source's claims that hold and aren't near share a row.
 
     stories           the names of each study's steps, in their order
 
@@ -32,20 +30,22 @@ def claim_rows(claims: Sequence[Mapping[str, str]], stories: Mapping[str, Sequen
     head              its source, the size at which its claims were judged if it is one, and how many hold
     name              of its row: the kernel, and what it is compared with, unless that is the step before it; or how
                       many more hold, with the ends of their ratios
-    mark              its quantity, or WELL
+    mark              its quantity; "" in such a row
     verdict           one of CLAIM_VERDICTS
     link              to it on the page
     count             how many claims share the mark
     """
     rows = pandas.DataFrame([_ratios(row, stories.get(row["study"], ())) for row in claims if has_number(row)])
     limits = rows["most"].where(rows["ratio"] > 1, rows["least"])
-    is_shown = (rows["verdict"] != HOLDS) | ((rows["ratio"] - 1) / (limits - 1) > NEAR)
-    rows["mark"] = rows["mark"].where(is_shown, WELL)
-    is_more = ~is_shown.groupby([rows["head"], rows["name"]]).transform("any")
+    is_more = (rows["verdict"] == HOLDS) & ((rows["ratio"] - 1) / (limits - 1) <= NEAR)
     # A single one has a row of its own.
     is_more &= is_more.groupby(rows["head"]).transform("sum") > 1
+    rows["mark"], rows["ratio"] = (
+        rows["mark"].where(~is_more, ""),
+        rows["ratio"].where(~is_more, rows["ratio"].round(2)),
+    )
     more = rows[is_more].groupby("head")["ratio"].agg(["size", "min", "max"])
-    names = {head: f"{size} more hold: {low:.2f} to {high:.2f}" for head, size, low, high in more.itertuples()}
+    names = {head: f"{size} more hold: {low:.2f}–{high:.2f}" for head, size, low, high in more.itertuples()}
     rows["name"] = rows["name"].where(~is_more, rows["head"].map(names))
     # Sources and kernels have their order.
     first = {"source": rows["head"], "row": rows["head"] + rows["name"]}
@@ -74,13 +74,12 @@ def _ratios(row: Mapping[str, str], story: Sequence[str]) -> dict[str, Any]:
 
 
 def _holds(rows: pandas.DataFrame) -> str:
-    """How many of a source's claims hold, and at which size; of a single one about every size, at how many."""
+    """How many of a source's claims hold, and at which size; of a single one that holds at some sizes, at how many."""
     holds, some = ((rows["verdict"] == verdict).sum() for verdict in (HOLDS, SOME_SIZES))
-    if len(rows) == some == 1:
-        return f": held at {rows['sizes'].iloc[0]} sizes"
     size, *others = {*rows["size"]}
     where = f" at {size.replace(EVERY_SIZE, 'every size')}" if size and not others else ""
-    return f"{where}: {holds} of {len(rows)} hold" + (f", {some} at some sizes" if some else "")
+    sizes = rows.loc[rows["verdict"] == SOME_SIZES, "sizes"].iloc[0] if some == 1 else "some"
+    return f"{where}: {holds} of {len(rows)} hold" + (f", {some} at {sizes} sizes" if some else "")
 
 
 def _name(row: Mapping[str, str], story: Sequence[str]) -> str:

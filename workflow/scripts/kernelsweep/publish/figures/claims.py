@@ -8,13 +8,15 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import pandas
 import seaborn
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.path import Path as Path2D
 
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import write_json
-from kernelsweep.judge.claims.claim import FAILS, GOAL, HOLDS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.claims.claim import ABOUT, FAILS, GOAL, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.claims.report import held_text
 from kernelsweep.judge.data.words import device_text, list_texts
 from kernelsweep.publish.drawing import palette, style
@@ -23,11 +25,13 @@ from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, is_n
 from kernelsweep.publish.drawing.rows import add_legend, legend_in, row_panel
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figure_files import TEXTS_FILE
-from kernelsweep.publish.figures.claim_rows import NEAR, WELL, claim_rows, has_number
+from kernelsweep.publish.figures.claim_rows import NEAR, claim_rows, has_number
 from kernelsweep.results import each_row
 
-# The height of what a claim allows, a mark's size, and the marks of quantities, in their order.
-BAR_PT, MARK_PT, MARKERS = 5.0, 4.2, "o^sPvX"
+# The height of what a claim allows, a mark's size, and the marks of quantities, in their order. A row's quantities are
+# one below another, and what shares a row has strokes.
+BAR_PT, MARK_PT, MARKERS, APART_IN = 8.0, 4.2, "o^sPvX", 0.05
+STROKE = Path2D([(-0.4, -1), (0.4, -1), (0.4, 1), (-0.4, 1), (-0.4, -1)])
 Claims = Sequence[Mapping[str, str]]
 Stories = Mapping[str, Sequence[str]]
 ALLOWED = "what the claim allows"
@@ -51,14 +55,17 @@ def draw(claims: Claims, device: Mapping[str, Any], stories: Stories, width: flo
     """The rows of claims.csv that have a published and a measured number, in a group for each source."""
     rows = claim_rows(claims, stories)
     named = rows.drop_duplicates(["head", "name"])
-    quantities = sorted(rows["mark"].unique(), key=lambda mark: mark == WELL)
-    markers = dict(zip(quantities, cycle(MARKERS), strict=False)) | {WELL: "d"}
+    quantities = [mark for mark in rows["mark"].unique() if mark]
+    markers: dict[str, Any] = dict(zip(quantities, cycle(MARKERS), strict=False)) | {"": STROKE}
     verdicts = [verdict for verdict in COLOURS if verdict in {*rows["verdict"]}]
     colours, blank = [*verdicts, ALLOWED], [""] * len(named)
     above_in = legend_in(width, colours)
     of_rows = [*named["name"]], [*named["head"]], blank
     figure, axes, places = row_panel(width, *of_rows, above_in + legend_in(width, quantities))
     rows = rows.merge(named[["head", "name"]].assign(place=places))
+    bars = rows.drop_duplicates(["place", "least", "most"])
+    below = rows.groupby("place")["mark"].transform(lambda of: pandas.factorize(of)[0] - (of.nunique() - 1) / 2)
+    rows["place"] += APART_IN * below
     look: Any = {"hue": "verdict", "palette": COLOURS, "style": "mark", "markers": markers, "legend": False}
     seaborn.scatterplot(rows, x="ratio", y="place", ax=axes, **look, s=MARK_PT**2, linewidth=0.3, zorder=3)
     axes.collections[0].set_urls([*rows["link"]])
@@ -67,22 +74,26 @@ def draw(claims: Claims, device: Mapping[str, Any], stories: Stories, width: flo
     axes.set(xlim=axes.get_xlim(), ylabel="")
     axes.set_xlabel("measured over published number (logarithmic)", loc="right" if is_narrow(width) else "center")
     bar: Any = {"color": palette.LEADER_GREY, "alpha": 0.6}
-    bars = rows.drop_duplicates(["place", "least", "most"])
     axes.hlines(bars["place"], bars["least"].clip(lower=1e-9), bars["most"], linewidth=BAR_PT, zorder=0.8, **bar)
     axes.axvline(1, color=palette.GREY, linewidth=0.6, zorder=0.9)
     add_legend(axes, [*(Patch(color=COLOURS[verdict]) for verdict in verdicts), Patch(**bar)], colours)
     marks = [Line2D([], [], ls="", marker=markers[one], color=palette.INK, ms=MARK_PT) for one in quantities]
     add_legend(axes, marks, quantities, above_in=above_in)
-    held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
-    published = [row for row in claims if row["source"] != GOAL]
-    message = f"{held_text(published)}; of the {rows['count'].sum()} that give a number, and no bound, {held}."
+    held, published = (
+        rows.loc[rows["verdict"] == HOLDS, "count"].sum(),
+        [row for row in claims if row["source"] != GOAL],
+    )
+    message = f"{held_text(published)}; {held} of the {rows['count'].sum()} that give a number above 0, not a bound."
+    numbers = [row for row in published if row["relation"] == ABOUT]
+    zero = "; ".join(f"{row['kernel']}: {row['verdict']}" for row in numbers if not float(row["published"]))
     devices = grouped({row["source"]: row["source_device"] for row in claims if has_number(row)}.items(), itemgetter(1))
     texts = [f"{other} ({list_texts([source for source, _ in of], len(of))})" for other, of in devices.items()]
     caption = (
-        f"{device['name']}. Marks: claims that give a number, and no bound; equal ones share one. Grey: {ALLOWED}; we"
-        f" chose the width. A row is a kernel with a claim that doesn't hold, or takes more than {NEAR:.0%} of that;"
-        " a source's others share a row. Behind a slash: what the kernel is compared with; without one: the previous"
-        " step, unless the claim is on one kernel alone. Lines: 95% intervals; of a"
+        f"{device['name']}. Marks: claims that give a number; equal ones share one. Grey: {ALLOWED}; we"
+        f" chose the width. A claim has its kernel's row if it doesn't hold, or takes more than {NEAR:.0%} of that;"
+        " a source's others are strokes in one row. ×8: unroll factor 8. Behind a slash: what the kernel is compared"
+        " with; without one: the previous step, unless the claim is on one kernel alone. Lines: 95% intervals; of a"
         f" counter, its range over several runs. Published: {'; '.join(texts)}. On the page, marks lead to claims."
     )
+    caption += f" Not drawn, as nothing can be divided by it: a published 0 ({zero})." * bool(zero)
     return Drawing(figure, "Claims: measured against published numbers", message, caption, device_text(device), rows)
