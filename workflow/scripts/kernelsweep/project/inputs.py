@@ -210,14 +210,11 @@ def environment(project: Project, scope: str) -> list[str]:
     return [path("environment", platform=platform)] if is_recording(platform) or not study else []
 
 
-def proofs_beside_samples(project: Project, scope: str) -> list[str]:
-    """The emulator's proofs of a scope's kernels, which take no GPU. A recording has none."""
-    return [] if is_recording(parts_of(scope)[0]) else of_kernels(project, scope, "kernel_proofs")
-
-
 def proofs(project: Project, scope: str) -> list[str]:
     """The proofs of a scope's kernels. A recording has none."""
-    return [*proofs_beside_samples(project, scope), *sanitized_proofs(project, scope)]
+    if is_recording(parts_of(scope)[0]):
+        return []
+    return [*of_kernels(project, scope, "kernel_proofs"), *sanitized_proofs(project, scope)]
 
 
 def sanitized_proofs(project: Project, scope: str) -> list[str]:

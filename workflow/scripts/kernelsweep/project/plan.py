@@ -19,7 +19,7 @@ from kernelsweep.home import include_folders
 from kernelsweep.project import building, inputs
 from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.publish.drawing.figure_formats import formats_of
+from kernelsweep.publish.drawing.figure_formats import FORMATS, QUICK_FORMATS
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.share.recording import read_environment
 from kernelsweep.publish.steps.steps_page import named_in
@@ -332,7 +332,7 @@ def study(project: Project, platform: str, study: str) -> plans.StudyPlan:
         figures=drawn_figures(project.studies[study], kind_of(platform).has_clock),
         widths=project.config.figure_widths,
         font=project.config.font,
-        formats=formats_of(project.config.sweep),
+        formats=QUICK_FORMATS if project.config.sweep == "quick" else FORMATS,
         definitions=_metric_definitions(project, study),
         found_metrics=inputs.found_metrics(project, scope),
         accesses=_step_pictures(project, platform, study),

@@ -35,7 +35,7 @@ from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts, place_text
 from kernelsweep.publish.index.statuses import counts_text
 from kernelsweep.publish.share_chart import share_chart
-from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
+from kernelsweep.publish.summary import Failure, all_right, failed_text
 from kernelsweep.study.settings import StudySettings
 
 VISITED_ONCE = "One visit per point can't show how processes differ: intervals are too narrow, and ties too few."
@@ -152,7 +152,7 @@ def answers(
             claimed=[row for row in claims if row["study"] == name],
             lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
             provenance=(provenances or {}).get(name, ""),
-            once=counted.is_visited_once(name),
+            once=counted.times[name, False] > 0 == counted.times[name, True],
             **_kinds_in_words([use.kind for use in uses if use.study == name], study),
             flagged=[kernel for kernel in (flagged or {}).get(name, ()) if (name, kernel) not in proofs],
         )
@@ -250,7 +250,7 @@ def status_text(
         "device": device.get("title_of_all", title),
         "errors": errors,
         "right": counted.by_status()["ok"],
-        "facts": run_facts(proofs, provenance),
+        "facts": {"Numbers": provenance} | ({"Checked": proofs_in_words(proofs)} if proofs else {}),
         "failed": failed_text(counted, proofs, failed),
         "claims": held_text([row for answer in answered for row in answer.claimed]),
         "studies": studies,

@@ -14,7 +14,6 @@ from kernelsweep.judge.data.proofs import (
     clean_texts,
     explained_findings,
     mistakes_of,
-    proofs_in_words,
     unproven,
 )
 from kernelsweep.judge.data.row_counts import LISTED_PER_KERNEL, CsvRow, PlannedKernel, RowCounts, studies_not_run
@@ -203,11 +202,6 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
         all_right="" if failed or (counted.run_in() and not counted.excused) else _all_right(counted),
         expected=sections(explained_findings(proofs)),
     )
-
-
-def run_facts(proofs: Proofs, provenance: str) -> dict[str, str]:
-    """The facts at the top of the page."""
-    return {"Numbers": provenance} | ({"Checked": proofs_in_words(proofs)} if proofs else {})
 
 
 def all_right(are_some_excused: bool) -> str:

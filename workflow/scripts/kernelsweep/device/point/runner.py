@@ -146,8 +146,12 @@ class Runner:
             outcome.visits = [timing]
             if timing.before and request.partner:
                 outcome.before_binary = request.partner.binary
-            if request.check and (mistake := self._recheck(run, last, (first, second or first))):
-                return Outcome("wrong_result", mistake)
+            if request.check:
+                if last.again:
+                    self._platform.time(last.samples, last.again)
+                inputs = first, second or first
+                if mistake := check_last_samples(run, inputs, self._depth_of(run), last.samples.places):
+                    return Outcome("wrong_result", mistake)
         if not right and second and (mistake := check_second_input(run, first, second, self._depth_of(run))):
             return Outcome("wrong_result", mistake)
         if request.check and self._sampling:
@@ -177,12 +181,6 @@ class Runner:
         # The last results may be the partner's.
         is_own = not pairs or (places == 1 and pairs.last < 0)
         return timing, _LastSamples(samples, 0 if is_own else min(2, places))
-
-    def _recheck(self, run: PointRun, last: _LastSamples, inputs: tuple[FileInstance, FileInstance]) -> str | None:
-        """What is wrong with the results of the last samples, or None."""
-        if last.again:
-            self._platform.time(last.samples, last.again)
-        return check_last_samples(run, inputs, self._depth_of(run), last.samples.places)
 
     def launch_between(self, point: Point, start: Callable[[], None], stop: Callable[[], None]) -> tuple[Launch, ...]:
         """Launch the plan of the point that run() found right last, with nothing but its launches between the calls.

@@ -146,7 +146,9 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "average": f"{use.mean:.1%}",
             "slower": _slower_text(use, study),
             "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=False)},
-            "other_share": _other_share(use),
+            "other_share": f"{of_peak(other)} of {peak_text(str(other.peak_of))}"
+            if (other := use.of_other_peak)
+            else "",
             "at": size_words({axis: value for axis, value in use.sizes[-1].items() if value != use.sizes[0][axis]}),
             "time": f"{use.configuration.time_us:,.2f} µs",
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
@@ -210,11 +212,6 @@ def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> s
     return "; ".join(
         f"{library} is {', '.join(dict.fromkeys(row['ahead'] for row in of))}" for library, of in ahead.items()
     )
-
-
-def _other_share(use: Use) -> str:
-    """The share of the peak that isn't the largest size's; "" without any."""
-    return f"{of_peak(use.of_other_peak)} of {peak_text(str(use.of_other_peak.peak_of))}" if use.of_other_peak else ""
 
 
 def _joined(uses: Sequence[Use]) -> Use:

@@ -20,7 +20,7 @@ from kernelsweep.judge.comparison.counts import (
     counted_verdict,
 )
 from kernelsweep.judge.comparison.source import changed_lines, difference
-from kernelsweep.judge.comparison.text import in_order, point_in_words
+from kernelsweep.judge.comparison.text import in_order, values_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel, in_order_of_verdict
 
 _RESOURCES = {
@@ -136,7 +136,8 @@ def _of_machine_code(
         rows.append(["instructions in the machine code", *map(str, map(len, codes))])
     table = markdown_table({"": False, "before": True, "after": True}, rows)
     ratio = f"{point.ratio.value:.3f}×" if point.ratio else ""
-    lines = [f"The point that moved farthest, to {ratio}, {point_in_words(point, of_kernel)}:", "", table, ""]
+    where = f"{point.kernel}, {values_in_words(point, of_kernel)}"
+    lines = [f"The point that moved farthest, to {ratio}, {where}:", "", table, ""]
     return [*lines, *(_fenced("The machine code", *codes) if all(codes) else [])]
 
 

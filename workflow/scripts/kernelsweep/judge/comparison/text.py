@@ -200,7 +200,7 @@ def _examples(
     for kernel, points in [*kernels.items()][:most]:
         point = min(points, key=lambda point: fault(point.row)[0] != "wrong result")
         of = f"{kernel} at" if len(kernels) > 1 else "At"
-        yield f"{of} {_values_in_words(point, run[kernel])}: {fault(point.row)[1]}."
+        yield f"{of} {values_in_words(point, run[kernel])}: {fault(point.row)[1]}."
 
 
 def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Group]:
@@ -359,12 +359,8 @@ def _points_of(count: int, points: Sequence[ComparedPoint]) -> str:
     return f"{count} point{'s' if count > 1 else ''} of {list_texts(named)}"
 
 
-def point_in_words(point: ComparedPoint, points: Sequence[ComparedPoint]) -> str:
-    """Its kernel, then its values on the axes on which the kernel's points differ."""
-    return f"{point.kernel}, {_values_in_words(point, points)}"
-
-
-def _values_in_words(point: ComparedPoint, points: Sequence[ComparedPoint]) -> str:
+def values_in_words(point: ComparedPoint, points: Sequence[ComparedPoint]) -> str:
+    """Its values on the axes on which the points of its kernel differ."""
     return where_text(point.row, [one.row for one in points], array_size=point.size.text)
 
 

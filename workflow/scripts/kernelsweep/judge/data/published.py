@@ -129,11 +129,6 @@ def check_published(
             check_known(axis, axes, f"{row}: parameters has")
 
 
-def published_outputs(published: Iterable[PublishedNumber]) -> dict[tuple[str, str], str]:
-    """The elements that an exchange leaves, by its kernel and its arguments."""
-    return {(one.kernel, one.parameters): one.value for one in published if one.quantity == OUTPUT}
-
-
 def beside_step(published: Iterable[PublishedNumber], step: Step) -> list[PublishedNumber]:
     """The numbers that stand beside a step: of several runs, those of the one without a name."""
     return [one for one in published if one.kernel and not one.run and one.quantity != OUTPUT and one.is_of(step)]
@@ -157,10 +152,9 @@ def columns_beside(
         if any(column):
             columns[origin, quantity] = column
         if quantity == TIME and (first := column[0]):
-            speedups = [entry and _speedup(entry, first) for entry in column]
+            over = {"quantity": SPEEDUP, "over": first.kernel, "unit": ""}
+            speedups = [
+                entry and replace(entry, value=f"{first.time_us / entry.time_us:.2f}", **over) for entry in column
+            ]
             columns[origin, SPEEDUP] = by_origin.get((origin, SPEEDUP)) or speedups
     return columns
-
-
-def _speedup(entry: PublishedNumber, first: PublishedNumber) -> PublishedNumber:
-    return replace(entry, quantity=SPEEDUP, over=first.kernel, unit="", value=f"{first.time_us / entry.time_us:.2f}")

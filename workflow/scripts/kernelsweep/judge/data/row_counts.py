@@ -85,10 +85,6 @@ class RowCounts:
             if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
                 kept.append(row)
 
-    def is_visited_once(self, study: str) -> bool:
-        """Whether a study has times, none of several visits: how processes differ is not known."""
-        return self.times[study, False] > 0 == self.times[study, True]
-
     def differing(self) -> list[str]:
         """A sentence for each property of the machine in which rows differ, so that their times can't be compared."""
         differing = {name: sorted(values) for name, values in self.machines.items() if len(values) > 1}

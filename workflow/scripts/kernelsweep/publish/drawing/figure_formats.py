@@ -20,11 +20,6 @@ FORMATS = tuple(OPTIONS)
 QUICK_FORMATS = (".svg",)
 
 
-def formats_of(sweep: str) -> tuple[str, ...]:
-    """The formats in which the figures of config.yaml's `sweep` are drawn over two columns."""
-    return QUICK_FORMATS if sweep == "quick" else FORMATS
-
-
 def file_names(name: str, width: str | float, formats: Iterable[str] = FORMATS) -> list[str]:
     """A figure's files at one of config.yaml's figure_widths: in every format at two columns, else a paper's PDF."""
     if not isinstance(width, str):

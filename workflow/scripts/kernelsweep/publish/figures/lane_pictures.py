@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas
 
-from kernelsweep.judge.data.published import published_outputs
+from kernelsweep.judge.data.published import OUTPUT
 from kernelsweep.judge.data.reference import with_shown_output
 from kernelsweep.judge.data.study_data import StudyData
 
@@ -42,8 +42,9 @@ def pictures_of(data: StudyData) -> list[Picture]:
     elements = {str(one.name): int(one.axes.get("unroll", [1])[0]) for one in data.settings.kernels}
     usual = data.settings.reference["array_size"]
     return [
-        _picture(kernel, arguments, output, rows, elements.get(kernel, 1), usual)
-        for (kernel, arguments), output in published_outputs(data.published).items()
+        _picture(one.kernel, one.parameters, one.value, rows, elements.get(one.kernel, 1), usual)
+        for one in data.published
+        if one.quantity == OUTPUT
     ]
 
 
