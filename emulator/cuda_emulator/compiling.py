@@ -163,8 +163,6 @@ def compile_runtime(compiled: Path, headers: Path = HEADERS, run: Run = run_plai
     And emulator.hpp to _HEADERS beside it, since reading it took a third of the time to compile a kernel. A library is
     the same without that file. Each file appears whole: others may compile with them meanwhile. Raises Refused as
     compile_for_emulator().
-
-    headers  the folder of the emulator's C++, as messages name it
     """
     precompiled = ["-x", "c++-header", str(headers / "emulator.hpp")]
     # Included first, or runtime.cpp would find the emulator.hpp beside it. No message names its lines, a table ten
@@ -196,7 +194,6 @@ def compile_for_emulator(
 
     runtime         as compile_runtime() made it
     include         the folders of the kernel's headers
-    options         further ones
     files           what the unit includes besides the emulator's: whether pointers are cast there; None where unknown
     constant_names  of the unit's variables in constant memory, whose size is limited
     headers         the folder of the emulator's C++, as messages name it
@@ -281,7 +278,6 @@ def _compiled(
 
 
 def _compiler() -> list[str]:
-    """The command that compiles for the emulator."""
     paths = f"-ffile-prefix-map={Path.cwd()}/="
     return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, paths]
 

@@ -207,7 +207,6 @@ _last_launched: Library | None = None
 class Library:
     """The library at `path`, made by compile(). Its entries are numbered as in the translation unit.
 
-    entries          their names
     unregister       forgets a device buffer, by its address
     set_initialised  of a buffer's address, an offset, a size and a flag: marks a part of it as initialised, so that a
                      kernel may read it, or as uninitialised
@@ -261,7 +260,6 @@ class Library:
 
     @cached_property
     def _start(self) -> int:
-        """Where the library starts in memory."""
         address = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value or 0
         return address - self.lines.function("emulator_entry_kernel")
 
@@ -310,7 +308,6 @@ class Library:
 
         entry         index of the variant in the translation unit
         grid, block   number of blocks, and of threads in each: in x, or in x, y and z
-        shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
         attributes    clusters of blocks, and how the launch runs beside others
 

@@ -39,8 +39,6 @@ class Finding:
     kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE, UNORDERED_READ, OTHER_BARRIER,
                  PARTIAL_BARRIER or UNFENCED_BARRIER
     lines        file:line of the access, and of the other access of a race
-    count        the number of instances at these lines
-    array        the name of the array
     is_doubtful  whether it may be harmless: a race of two writes, or of a plain read with an atomic function, or a read
                  of what has no value
     is_below     whether the access begins before the first byte of a buffer

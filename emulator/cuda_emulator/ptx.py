@@ -160,7 +160,6 @@ def _statement(text: str, number: int) -> str:
 
 
 def _body(template: str, names: dict[str, str], number: int) -> str:
-    """The C++ of a template's instructions."""
     ptx = re.sub(r"//[^\n]*|/\*.*?\*/", " ", template, flags=re.DOTALL)
     ptx = re.sub(r"%(\d+)|%\[(\w+)\]", lambda match: names[match[1] or match[2]], ptx).replace("%%", "%")
     registers: dict[str, str] = {}
@@ -275,7 +274,6 @@ def _moves(one: _Instruction, value: _Value) -> str:
 
 
 def _cpp(kind: str) -> str:
-    """The C++ type of a PTX type."""
     if kind == "pred":
         return "bool"
     if kind[0] == "f":

@@ -91,7 +91,6 @@ def _name(die: DIE) -> str:
 
 
 def _shape(die: DIE) -> Shape:
-    """The shape of what has this type."""
     if "DW_AT_type" not in die.attributes:
         is_declared = "DW_AT_specification" in die.attributes
         return _shape(die.get_DIE_from_attribute("DW_AT_specification")) if is_declared else Shape((), 1)

@@ -165,9 +165,6 @@ def emulator_unit(
 ) -> str:
     """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
 
-    constants  the variables in constant memory whose addresses the library gives
-    given      lines before the kernel, such as macros
-
     Macros are defined for the kernel only: the emulator's own names may be the same.
     """
     defined = given + _defined(macros)

@@ -255,7 +255,6 @@ class GradePlan:
     candidates  by name: their file, why it is refused, and what reading it has found
     drawn       as the values of their axes: nobody knows these points
     journals    of those that are timed, by name
-    margin      the smallest difference of times that matters, as a fraction
     """
 
     of_study: Annotated[str, "the study of the candidates"]

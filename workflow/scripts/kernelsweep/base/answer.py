@@ -12,7 +12,6 @@ from kernelsweep.base.json_files import write_json
 class Answer:
     """A run's last words.
 
-    text    its answer
     errors  the sentences for which it fails; empty if all is well
     page    the page with the results, if there is one
     next    what its user may do next

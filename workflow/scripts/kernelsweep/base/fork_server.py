@@ -67,7 +67,6 @@ class ForkServer:
         """Run a Python file as __main__ in this process' folder. Returns its exit status, negative for a signal.
 
         name         of the fork in lists of processes, of which 15 characters are shown; a new Python keeps its own
-        environment  all environment variables
         waiting      is called every few seconds
 
         If the server is killed, so is the script; the next one gets a new server. Raises ConnectionError if end() has

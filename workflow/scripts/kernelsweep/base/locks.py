@@ -54,10 +54,7 @@ def open_or_make(path: Path) -> int:
 
 
 def lock_now(path: Path, opened: Callable[[Path], int], shared: bool = False) -> int | None:
-    """A file's descriptor, whose closing unlocks it; None if it can't be locked now.
-
-    opened, shared  as for lock_first()
-    """
+    """A file's descriptor, whose closing unlocks it; None if it can't be locked now."""
     file = opened(path)
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

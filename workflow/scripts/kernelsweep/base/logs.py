@@ -130,7 +130,6 @@ def _keep_ending(log: str | Path, sentence: str, is_answer: bool = False, status
 def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
     """Say at the end of a log that its job's process was killed, and what of the user's code ran in it.
 
-    status  its exit status
     notes   the folder of its notes (running.py)
     """
     inside = "".join(f", while it ran {what}" for what, _ in running_in(notes)[:1])

@@ -73,8 +73,6 @@ _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "s
 class Source:
     """The source of a kernel's units.
 
-    file       the kernel's
-    include    the folders of its headers
     emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
     runtime    the emulator's runtime, as emulated.compiled_runtime() gives it; None as above
     options    further options for nvcc, of which g++ is given what they define, undefine and include
@@ -98,11 +96,7 @@ class Source:
 
 
 def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Source:
-    """The source of a kernel's units for a GPU.
-
-    file     the kernel's, as messages name it
-    include  the folders of its headers
-    """
+    """The source of a kernel's units for a GPU."""
     return Source(file, list(map(Path, include)), options=kernel.options, constants=kernel.entry.host_variables)
 
 

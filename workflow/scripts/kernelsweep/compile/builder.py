@@ -38,7 +38,6 @@ class Builder:
     """A kernel's variants by name, each compiled when it is asked for. A context manager that deletes their binaries.
 
     store    keeps compiled units; None to keep none
-    workers  how many units are compiled side by side
 
     Raises BuildError if the compiler is missing.
     """
@@ -178,8 +177,6 @@ def build(
     """Compile a kernel's units into `binary`.
 
     target   an architecture such as sm_90, or an emulator's
-    workers  how many units are compiled side by side; None for a unit a core
-    store    keeps the units
 
     The report names the variants that don't compile, with the reason; the others run. Where none does, it has the
     status build_failed and the binary is empty, so that the run continues with the other kernels. Raises BuildError if
@@ -215,8 +212,6 @@ def build_of_job(
     """Compile a kernel's units into `binary`, or copy them from the store.
 
     settings  the rule's parameter, as project.building.build_settings() makes it
-    kernel    its file
-    workers   how many units are compiled side by side
     terminal  is told at once that something doesn't compile
 
     Raises BuildError if the compiler is missing.

@@ -51,8 +51,6 @@ def compiled_runtime(headers: Path) -> Path:
     """The object file with what every kernel's library contains, in the user's cache.
 
     It is compiled unless it is there for these sources and this compiler. Raises BuildError.
-
-    headers  the folder of the emulator's C++
     """
     sources = [*sorted(headers.glob("**/*.*")), *CODE]
     made_from = f"{headers} {code_hash(sources)} {version()} {code_variables()}"

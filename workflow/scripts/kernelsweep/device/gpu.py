@@ -292,7 +292,6 @@ class GpuPlatform(Platform):
         return np.frombuffer(self._bytes(int(self._found), _VERDICT_BYTES), np.uint8)
 
     def _bytes(self, address: int, size: int) -> bytes:
-        """Bytes of the device's memory."""
         found = np.empty(size, np.uint8)
         with self._busy():
             cuda.memcpy_dtoh(found, address)

@@ -121,11 +121,7 @@ def leased_device(
 ) -> Iterator[Lease]:
     """Lease the platform's device: a GPU, or nothing if the platform needs none.
 
-    device    the platform's description, as in device.json
-    job       its name, which is told to others that wait
     terminal  gets a line if the job waits for long itself
-    only      the UUID of the GPU that it has to be, if any
-    shared    other jobs that share it may have it, too
 
     Prints which GPU it is and when, for the log. Raises UserError if its driver or a limit is not the description's.
     """

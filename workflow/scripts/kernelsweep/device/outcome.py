@@ -27,10 +27,8 @@ class Timing:
     throttle_reasons  why the device was throttled, as in platform.Conditions
     clocks_are_set    whether the clock was held by a setting of the user's
     clock_mhz         the multiprocessors' lowest clock while sampling
-    temperature_c     the highest temperature while sampling
     power_w           the board's power at the end
     other_processes   whether processes of others were on the device
-    device_uuid       the device's UUID: two devices of one model differ
     before            microseconds of the earlier version, each taken beside the sample of the same place; empty where
                       none ran
     fixed             whether the number of pairs was set before, whatever they say

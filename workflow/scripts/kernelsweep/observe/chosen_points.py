@@ -74,9 +74,6 @@ def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | N
 def points_to_profile(study: StudySettings, sweep: KernelSweep) -> list[PlannedPoint]:
     """A kernel's points to profile.
 
-    study  its checked settings: steps, reference, profiled
-    sweep  the kernel's first sweep
-
     In a study with steps, these are the kernel's steps at the reference point, and the points that `profiled` names. An
     axis that neither says has its largest number with which the point can run, or its first text. In other studies,
     it is the point that is nearest to the reference point.

@@ -84,7 +84,6 @@ class Observed:
 def observed_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: str) -> Sequence[str]:
     """The platforms that NVIDIA's tools can observe, which are the GPUs. Raises UserError if this run has no GPU.
 
-    platforms  all platforms of the run
     asked_by   the target or the setting that asks for it, for the message
     """
     if not gpus:
@@ -104,7 +103,6 @@ def build_searched(
     """The build of points that were searched, whose units the store has: its report, and its binary in `folder`.
 
     settings  what compiles, as project.building.compiler() has it
-    workers   how many units are compiled side by side
     """
     source, binary = gpu_source(kernel.path, kernel, settings["include"]), Path(folder, "searched.bin")
     wanted, store = units(kernel, [each.point for each in chosen]), UnitStore(Path(settings["store"]))

@@ -29,7 +29,6 @@ class Annotation:
     """A mistake at a line.
 
     file     the path from the folder that paths start from
-    title    what is wrong, in a few words
     points   the number of points that show it
     """
 
@@ -61,8 +60,6 @@ class Annotation:
 def annotated(root: Path, folder: Path, studies: Iterable[str], start: Path) -> list[Annotation]:
     """The mistakes that a run of these studies found, each once, by study and kernel.
 
-    root    the repository with the studies
-    folder  its results of a platform
     start   the folder that paths start from
 
     A mistake without a line has that of the kernel's head. A mistake in a study's file hides none of another study.

@@ -53,7 +53,6 @@ class Compared:
 def compared(after: Swept, before: Swept | None, margin: float, title: str) -> Compared:
     """Compare a kernel's sweep with another kernel's, or with what the journal has of the version before its edit.
 
-    margin  the smallest difference that matters, as a fraction
     title   says what is compared
     """
     rows = kept_rows(after)

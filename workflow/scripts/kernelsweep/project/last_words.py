@@ -482,7 +482,6 @@ def _red(sentence: str) -> str:
 
 
 def _all_pages() -> str:
-    """The line with the address of the page that leads to all pages."""
     return f"  All pages  {Path(path_of('index')).resolve().as_uri()}"
 
 

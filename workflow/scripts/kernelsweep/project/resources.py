@@ -80,10 +80,7 @@ def priority(project: Project, study: str, platform: str = "", target: str = "")
 
 
 def build_threads(project: Project, target: str, study: str, kernel: str, cores: int | None) -> int:
-    """The cores on which a kernel's units are compiled side by side; the jobs that measure meanwhile have theirs.
-
-    cores  Snakemake's; None where it doesn't know, as on a cluster
-    """
+    """The cores on which a kernel's units are compiled side by side; the jobs that measure meanwhile have theirs."""
     units, gpus = len(compiled_units(project, target, study, kernel)), gpu_count(project)
     return min(units, max(1, cores - most_measuring(gpus, cores))) if gpus and cores else units
 

@@ -65,7 +65,6 @@ def summary_text(
 
 
 def _table(counted: RowCounts, proofs: Proofs | None) -> str:
-    """A row for each study."""
     statuses = list(counted.by_status())
     heads = {"study": False, **dict.fromkeys(statuses, True), **({"clean": False} if proofs is not None else {})}
     rows = []

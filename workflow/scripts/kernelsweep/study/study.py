@@ -166,7 +166,6 @@ def read_kernel(
 
 
 def _place(file: str, kernel: str, key: str) -> str:
-    """A kernel's place in messages on one of its keys."""
     of_key = file.line(f"kernels.{kernel}.{key}") if isinstance(file, YamlFile) else file
     return f"{of_key}: the kernel {kernel!r}"
 
@@ -219,7 +218,6 @@ def kernel_of_job(
 
 
 def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The points that a study names, each with its key."""
     if settings.search:
         yield "search.at", settings.search.at
     yield "reference", settings.reference

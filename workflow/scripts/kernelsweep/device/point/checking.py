@@ -21,7 +21,6 @@ def check_point(
 ) -> Outcome:
     """Run a point and judge its results; compare the bits of floating-point results between several runs.
 
-    depth          the longest chain of roundings that an element's value goes through on the device
     repeated_runs  how often a point is run whose bits may differ, or which keeps something, the first run included
     ended          called once the first run has ended
 

@@ -320,11 +320,9 @@ class KernelMemory:
         return {name: array for name, array in self._arrays.items() if array.contents is not None}
 
     def _memory_of(self, name: str, place: int = 0) -> Memory:
-        """The memory that the kernel is given for an array."""
         return self._buffers.get(name, self._role(name), place)
 
     def _role(self, name: str) -> Role:
-        """The role of the memory that the kernel is given for an array."""
         return Role.COPY if self._arrays[name].updated else Role.ARRAY
 
     def _origin(self, place: int) -> int:
@@ -368,7 +366,6 @@ class KernelMemory:
                 self._filled[name, 0] = replace(filled, bytes=min(filled.bytes, _bytes(array)))
 
     def _allocate(self, name: str, role: Role, place: int = 0) -> None:
-        """Allocate memory of an array's size."""
         array = self._arrays[name]
         if self._buffers.room(name, role, array.size * array.dtype.itemsize, place) and role is Role.ARRAY:
             self._filled.pop((name, place), None)
@@ -453,7 +450,6 @@ def _repeats(array: Array) -> int:
 
 
 def _contents_bytes(array: Array) -> int:
-    """The bytes of an array's contents on the device."""
     assert array.contents is not None
     return whole_words(array.contents.nbytes * _repeats(array))
 

@@ -190,10 +190,7 @@ def take_samples(
 ) -> Timing:
     """Time a point that was found right.
 
-    criterion           when there are samples enough
-    relative_precision  of the median, by which the samples count as settled
     pairs               samples of the point and of its partner, to be taken in place of its own
-    spent               the seconds of the visit so far
 
     Raises LaunchError and ContextLost.
     """

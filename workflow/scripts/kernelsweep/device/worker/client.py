@@ -88,10 +88,7 @@ class Worker:
         self._has_begun = self._is_ready = False
 
     def begin(self, first: Point | None = None) -> None:
-        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
-
-        first  the point that it will check first, so that its data are made meanwhile
-        """
+        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that."""
         if self._has_begun:
             return
         # The job may have leased its device after it started the process.
@@ -272,10 +269,7 @@ class Workers(dict[int, Worker]):
         super().__init__({visit: Worker(task, visit, device) for visit in visits})
 
     def start(self, visit: int, first: Point) -> None:
-        """Have the workers of this visit and of those that follow open the device, without waiting for that.
-
-        first  the point that this visit begins with
-        """
+        """Have the workers of this visit and of those that follow open the device, without waiting for that."""
         for other, worker in self.items():
             if other >= visit:
                 worker.begin(first if other == visit == 0 else None)

@@ -262,10 +262,7 @@ def _range_text(axis: str, first: Any, last: Any, uses: Sequence[Use]) -> str:
 def best_text(
     entries: Sequence[Best], uses: Sequence[Use], studies: Mapping[str, StudySettings], device: Mapping[str, Any]
 ) -> str:
-    """The page: what to use, and each kernel's best, at the reference point's element type, operation and cache state.
-
-    studies  their settings by name
-    """
+    """The page: what to use, and each kernel's best, at the reference's element type, operation and cache state."""
     chapters = []
     for name, study in studies.items():
         kernels = [best for best in entries if best.study == name and at_reference_kind(best.point, study)]
@@ -290,7 +287,6 @@ def best_text(
 
 
 def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
-    """A row for each configuration to use."""
     rows = [
         [
             sizes_text(use, uses, any("arithmetic" in one.kind for one in uses)),
@@ -325,7 +321,6 @@ _FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
 def _facts(configuration: Configuration) -> list[str]:
-    """The columns _FACTS of a configuration."""
     return [
         configuration_text(configuration) or NONE,
         f"{configuration.time_us:,.2f}",

@@ -226,7 +226,6 @@ class _Judge:
         return Interval(value, value / (1 + uncertainty), value * (1 + uncertainty))
 
     def _output(self, claim: Claim) -> str:
-        """The kernel's output at the reference point, element by element."""
         rows = with_shown_output(self._data.settings, self._data.measurements)
         at = {"kernel": claim.kernel, "array_size": len(claim.published.split()), **claim.axes}
         selected = at_place(rows, at)

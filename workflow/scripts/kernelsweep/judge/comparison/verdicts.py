@@ -155,7 +155,6 @@ def compare_points(
     """The points of both sweeps, starting with the points of `after`.
 
     before, after  rows of measurements.csv, as texts
-    margin         the smallest difference that matters, as a fraction
     reasons        by a point's name, the reason why a point of `after` is not in `before`, if known
     axes           by study, its axes of size; without them, each has an array's size
     """

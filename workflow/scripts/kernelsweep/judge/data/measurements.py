@@ -43,7 +43,6 @@ def load_measurements(
 ) -> pandas.DataFrame:
     """The rows of all `paths`, sorted by study, kernel and point, whatever the order of the files.
 
-    study     keep the rows of this study
     unproven  the kernels whose proof failed, by study and name: their rows get the flag PROOF_FAILED
     left_out  columns that nobody reads
 

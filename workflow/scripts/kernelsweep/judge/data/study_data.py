@@ -64,7 +64,6 @@ class StudyData:
                   the driver. An axis that the study did not have yet when they were measured has no value
     device        the platform's device.json, with what its `by_study` says of this study
     published     the numbers that sources print of its kernels
-    metrics       its rows of metrics.csv
     proofs        of its kernels, by name; empty for a recording, which has none
     gridded       the kernels whose number of blocks the sweep chooses
     """
@@ -147,12 +146,9 @@ def read_study_data(
 ) -> StudyData:
     """A study's record from its result files and, in the current folder, resources/published.
 
-    settings      the study's, as plain values
     measurements  CSV files with the columns of measurements.csv; rows of other studies are left out
-    device        a device.json
     proofs        CSV files with the columns of proofs.csv
     edited        kernels that were edited after they were recorded, as `study/kernel`: their rows get the flag EDITED
-    gridded       as in StudyData
     Raises UserError, naming the file, where one cannot be read.
     """
     read = read_proofs(proofs)

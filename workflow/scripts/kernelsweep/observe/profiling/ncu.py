@@ -68,7 +68,6 @@ def profile(
     """Profile points of one cache state in one process.
 
     folder  where the report for Nsight Compute's window is kept, as cold.ncu-rep or hot.ncu-rep
-    log     the file for all output of ncu and of the process
 
     Raises UserError for a failure that isn't the machine's: an unknown section, a report that can't be written.
     """

@@ -103,7 +103,6 @@ def proof_row(
     """A kernel's row under a tool, without study and source. A tool that failed has checked nothing.
 
     status  as of run_status(), or "skipped" where no point can run; `reason` follows from it
-    points  the number of points that ran
 
     Of the findings, it has the first that the study doesn't acknowledge.
     """

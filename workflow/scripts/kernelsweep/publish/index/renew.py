@@ -96,7 +96,6 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
 
 
 def _compared(page: Path) -> set[str]:
-    """The studies that a comparison's page is about."""
     content = read_json(page.with_suffix(".json"))
     kernels = (kernel for name in ("kernels", "counted", "failed") for kernel in content.get(name, ()))
     return {kernel.partition("/")[0] for kernel in kernels}
@@ -256,7 +255,6 @@ def _renewed(is_wrong: bool, target: str) -> str:
 
 
 def _sign(is_right: bool, is_known: bool) -> str:
-    """Whether all is right; "" where that is not known."""
     return ("✓" if is_known else "") if is_right else "✗"
 
 

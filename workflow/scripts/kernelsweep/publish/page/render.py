@@ -100,7 +100,6 @@ def _explorer_scripts(points: Mapping[str, Any]) -> list[str]:
 
 
 def _beside(name: str) -> str:
-    """The text of a file in this module's folder."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 

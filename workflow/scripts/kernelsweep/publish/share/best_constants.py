@@ -60,7 +60,6 @@ _PLAIN = re.compile(r"[ !#->@-\[\]-~]")  # in a literal: neither quote, question
 
 
 def _literal(value: Any) -> str:
-    """A value as a literal of C++."""
     if not isinstance(value, str):
         return json.dumps(value)
     bytes_of = value.encode("utf-8", "replace")
@@ -68,7 +67,6 @@ def _literal(value: Any) -> str:
 
 
 def _token(value: Any) -> str:
-    """A value as a macro has it."""
     return value if isinstance(value, str) and _NAME.fullmatch(value) else _literal(value)
 
 

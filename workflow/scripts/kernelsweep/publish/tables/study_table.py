@@ -166,7 +166,6 @@ def study_table(data: StudyData) -> pandas.DataFrame:
 
 
 def _row(kernel: str, step: StoryRow, data: StudyData) -> dict[str, Any]:
-    """A step's row."""
     row: dict[str, Any] = _base(kernel, KERNEL_ROW, data) | dict(step.values)
     if step.point is not None and not data.compares_outputs:
         row |= _measured(step.point, data)
@@ -263,7 +262,6 @@ def _gain(row: Mapping[Any, Any], first: Mapping[Any, Any]) -> Interval:
 
 
 def _with_metrics(table: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
-    """The table with a column for each of the study's metrics."""
     metrics, steps = step_metrics(data), len(data.steps)
     columns = {
         f"{name} ({unit_of(metrics, name)})": by_step(metrics, name, steps).reindex(range(len(table)))

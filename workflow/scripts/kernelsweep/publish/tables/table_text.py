@@ -113,7 +113,6 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
 
 
 def _filled(columns: Iterable[Column]) -> list[Column]:
-    """The columns that say something."""
     return [column for column in columns if not set(column.cells) <= {"", EMPTY}]
 
 
@@ -315,7 +314,6 @@ def _counters(data: StudyData) -> list[TableText]:
 
 
 def _counter(metrics: pandas.DataFrame, name: str, steps: int) -> Column:
-    """A metric's column."""
     values, unit = by_step(metrics, name, steps), unit_of(metrics, name)
     return Column(heading(name, unit), numbers(values, 2 if unit == "%" else decimals(values.abs().max())))
 

@@ -223,5 +223,4 @@ def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, for a message."""
     return "None" if value is None else f"an object of type {type(value).__name__}"
