@@ -11,8 +11,12 @@ from shutil import rmtree
 
 import pytest
 
+from kernelsweep.publish.html_text import macro_text
 from kernelsweep.publish.index.renew import keep_failed, renew_index
 from kernelsweep.publish.share.recording import note_played
+
+# What a page has above its title, as long as it is current.
+UNMARKED = macro_text("page/since.html", "since")
 
 
 def write(path: Path, text: str, seconds: int) -> None:
@@ -96,24 +100,25 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     assert not older(results), "its row says it"
     # Pins: a page that says "Every point is right", which compare's run of the same points has not made again.
     page = results / "emulator/report.html"
-    write(page, '<p class="since"></p><h1>', 100)
+    write(page, f"{UNMARKED}<h1>", 100)
     keep_failed(results / "emulator", ["sums"], {"mistaken": [], "failed": {"sums/one": 3}})
     # Pins: a failed compare that another study's compare made the page forget.
     keep_failed(results / "emulator", ["rows"], {"mistaken": [], "failed": {}})
     ((at, command),) = re.findall("✗ 3 points of one failed in compare (.* UTC); (.*)", rows(results)["sums"])
     assert command == "to bring up to date, once corrected: uv run snakemake sums"
     mark = f"Out of date. Since this page was made: sums: 3 points of one failed in compare, {at}."
-    mark += f" T{command[1:].replace('sums', 'all')}</p><h1>"
-    assert page.read_text() == f'<p class="since old">{mark}' and page.stat().st_mtime == 100
+    mark += f" T{command[1:].replace('sums', 'all')}"
+    marked = UNMARKED.replace('since">', f'since old">{mark}') + "<h1>"
+    assert page.read_text() == marked and page.stat().st_mtime == 100
     # The comparison is told where it is newer, and of this study.
     write(results / "emulator/comparison/comparison.html", "", 450)
     write(results / "emulator/comparison/comparison.json", '{"verdict": ["wrong"], "failed": {"sums/one": 3}}', 450)
     rows(results)
     assert f'{at} (<a href="comparison/comparison.html">what compare found</a>). To' in page.read_text()
     ran(results / "emulator", 500, sums=9, rows=9)
-    write(page, f'<p class="since old">{mark}', 500)
+    write(page, marked, 500)
     rows(results)
-    assert page.read_text() == '<p class="since"></p><h1>'
+    assert page.read_text() == f"{UNMARKED}<h1>"
 
 
 def test_a_recording_that_is_played_again_is_as_counted_and_another_one_is_not(tmp_path: Path) -> None:
@@ -196,9 +201,9 @@ def test_a_study_with_a_mistake_is_told_where_the_others_are(results: Path) -> N
     # Pins: a page that said that every point is right, and nothing of the study that was left out.
     told = "Left out: own (config/studies/own.yaml:2: unknown key &#39;titel&#39;; did you mean &#39;title&#39;?)."
     page = results / "emulator/report.html"
-    page.write_text('<p class="since"></p>')
+    page.write_text(UNMARKED)
     renew_index(results, {"own": "config/studies/own.yaml:2: unknown key 'titel'; did you mean 'title'?"})
     pages = [page.read_text(), (results / "index.html").read_text()]
     assert all(told in text.replace("&#x27;", "&#39;") for text in pages)
     renew_index(results)
-    assert page.read_text() == '<p class="since"></p>' and "Left out" not in (results / "index.html").read_text()
+    assert page.read_text() == UNMARKED and "Left out" not in (results / "index.html").read_text()

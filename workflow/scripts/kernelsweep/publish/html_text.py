@@ -23,6 +23,11 @@ def html_text(template: str, title: str, scripts: Sequence[str] = (), **values: 
     return pages.get_template(template).render(shared, **values)
 
 
+def macro_text(template: str, macro: str, **values: str) -> str:
+    """What a macro of a template of this folder makes of these values, on one line."""
+    return str(getattr(environment(_FOLDER, is_html=True).get_template(template).module, macro)(**values)).strip()
+
+
 def _policy(scripts: Sequence[str]) -> str:
     """The content security policy of a page with these scripts and nothing from elsewhere."""
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]

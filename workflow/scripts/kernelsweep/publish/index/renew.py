@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 from kernelsweep.base.groups import grouped
 from kernelsweep.base.json_files import read_json, write_json
 from kernelsweep.home import COMMAND
-from kernelsweep.publish.html_text import html_text
+from kernelsweep.publish.html_text import html_text, macro_text
 from kernelsweep.publish.index.statuses import (
     PAGE_FILE,
     PlatformStatus,
@@ -34,8 +32,8 @@ _VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.jso
 # By study whose last compare failed: in words, and when.
 _FAILED = "comparison/failures.json"
 
-# Where a page says that it is out of date, in template.html.
-_SINCE = re.compile('<p class="since.*?</p>')
+# Stands before and behind what a page says of itself, in page/since.html.
+_MARK = "<!--since-->"
 
 # A curve's width and height, in the units of its drawing.
 _CURVE = (96, 32)
@@ -49,7 +47,7 @@ def renew_index(results: Path, mistakes: Mapping[str, str] = MappingProxyType({}
     Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
     Raises UserError where such a file can't be read.
     """
-    platforms, verdicts = read_statuses(results), _verdict_files(results)
+    platforms, verdicts = read_statuses(results), {path: read_json(path) for path in _verdict_files(results)}
     if platforms or verdicts:
         unfinished = results / f".index.html.{os.getpid()}"
         unfinished.write_text(_index(platforms, verdicts, results, mistakes), encoding="utf-8")
@@ -61,25 +59,29 @@ def _verdict_files(results: Path) -> list[Path]:
 
 
 def _index(
-    platforms: Sequence[PlatformStatus], files: Sequence[Path], results: Path, mistakes: Mapping[str, str]
+    platforms: Sequence[PlatformStatus],
+    contents: Mapping[Path, Mapping[str, Any]],
+    results: Path,
+    mistakes: Mapping[str, str],
 ) -> str:
     """The page of all pages as HTML: what is wrong comes first, then platforms with times."""
-    parts = [_part(platform, results, _found_since(platform), mistakes) for platform in platforms]
+    comparisons = {path.parents[1]: content for path, content in contents.items() if "candidates" not in content}
+    parts = [_part(one, results, mistakes, _compared(comparisons.get(one.folder, {}))) for one in platforms]
     parts.sort(key=lambda part: (part["sign"] != "✗", not any(row["answer"] for row in part["studies"])))
     of = {platform.folder: platform for platform in platforms}
-    verdicts = [_verdict(path, of.get(path.parents[1]), results) for path in files]
+    verdicts = [_verdict(path, content, of.get(path.parents[1]), results) for path, content in contents.items()]
     verdicts.sort(key=lambda one: str(one["made"]), reverse=True)
     return html_text(
         "index/index.html", "kernelsweep: results", parts=parts, verdicts=verdicts, left_out=_left_out(mistakes)
     )
 
 
-def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict[str, Any]:
+def _verdict(path: Path, content: Mapping[str, Any], platform: PlatformStatus | None, results: Path) -> dict[str, Any]:
     """A verdict's lines, and its page.
 
     A comparison is older where a study that it is about was measured again: an edit may have been taken back.
     """
-    content, made, compared = read_json(path), path.stat().st_mtime_ns, _compared(path)
+    made, compared = path.stat().st_mtime_ns, _compared(content)
     devices = content.get("devices", ())
     of = platform.studies if platform and "candidates" not in content else []
     written = [platform.changed(study) for study in of if platform and (study in compared or not compared)]
@@ -95,8 +97,7 @@ def _verdict(path: Path, platform: PlatformStatus | None, results: Path) -> dict
     }
 
 
-def _compared(page: Path) -> set[str]:
-    content = read_json(page.with_suffix(".json"))
+def _compared(content: Mapping[str, Any]) -> set[str]:
     kernels = (kernel for name in ("kernels", "counted", "failed") for kernel in content.get(name, ()))
     return {kernel.partition("/")[0] for kernel in kernels}
 
@@ -128,15 +129,12 @@ def keep_failed(folder: Path, studies: Iterable[str], summary: Mapping[str, Any]
     write_json(path, found)
 
 
-def _mark(page: Path, since: str, kind: str = "") -> None:
-    """Have a page say above its title that it is out of date, or no longer. Its time stays that of its results.
-
-    since  what it says, as HTML
-    kind   a class of style.css besides
-    """
+def _mark(page: Path, **since: str) -> None:
+    """Have a page say what since.html makes of these values, none of a page of today. Its time stays."""
     text, times = page.read_text(encoding="utf-8"), page.stat()
-    marked = _SINCE.sub(lambda _: f'<p class="{f"since {kind}".strip()}">{since}</p>', text, count=1)
-    if marked != text:
+    before, *there = text.split(_MARK)
+    marked = f"{before}{macro_text('page/since.html', 'since', **since)}{''.join(there[1:])}"
+    if there and marked != text:
         unfinished = page.with_name(f".{page.name}.{os.getpid()}")
         unfinished.write_text(marked, encoding="utf-8")
         os.utime(unfinished, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -150,13 +148,14 @@ def _left_out(mistakes: Mapping[str, str]) -> str:
 
 
 def _part(
-    platform: PlatformStatus, results: Path, found: Mapping[str, tuple[str, str]], mistakes: Mapping[str, str]
+    platform: PlatformStatus, results: Path, mistakes: Mapping[str, str], compared: Collection[str]
 ) -> dict[str, Any]:
     """A platform and its studies, by the names that the template has for them.
 
-    found     what was found since by study, as _found_since()
     mistakes  as those of renew_index()
+    compared  the studies that its comparison is about
     """
+    found = _found_since(platform)
     name = platform.folder.relative_to(results).as_posix()
     newest = {study: platform.newest(study) for study in platform.studies}
     uncounted = [study for study in newest if platform.is_uncounted(study)]
@@ -199,7 +198,7 @@ def _part(
         "others": [f"{', '.join(names)} {one}" for one, names in provenances.items()],
         "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
         "older": list(
-            filter(None, (_older(status, platform, results, found, mistakes) for status in platform.statuses))
+            filter(None, (_older(status, platform, results, found, mistakes, compared) for status in platform.statuses))
         ),
         "studies": rows,
         "makes_pages": f"{COMMAND} {pageless[0]}" if pageless else "",
@@ -280,6 +279,7 @@ def _older(
     results: Path,
     found: Mapping[str, tuple[str, str]],
     mistakes: Mapping[str, str],
+    compared: Collection[str],
 ) -> dict[str, Any] | None:
     """A scope's page with what became of its studies after it was made, unless their rows say it; or None.
 
@@ -290,22 +290,19 @@ def _older(
         return None
     several, since = len(status.studies) > 1, []
     for study in old:
-        words = ", ".join(found.get(study, ())) or platform.again(study, status.made)
-        is_counted = not platform.is_uncounted(study)
-        since.append(platform.outcome(study).in_words if is_counted else words)
+        again = ", ".join(found.get(study, ())) or platform.again(study, status.made)
+        since.append(again if platform.is_uncounted(study) else platform.outcome(study).in_words)
         since[-1] = f"{study}: {since[-1]}" if several else since[-1]
     lacking = {study: mistakes[study] for study in mistakes if status is platform.whole and study not in status.studies}
-    left_out, mark, verdict = escape(_left_out(lacking)), "", platform.folder / "comparison/comparison.html"
+    since_then, words = "; ".join(since), {"left_out": _left_out(lacking)}
     if old:
         again = _renewed(not found.keys().isdisjoint(old), "all" if status is platform.whole else old[0])
-        mark = f"Out of date. Since this page was made: {escape('; '.join(since))}"
-        if verdict.is_file() and verdict.stat().st_mtime_ns > status.made and _compared(verdict) & {*old}:
-            mark += f' (<a href="{link(verdict, page.parent).target}">what compare found</a>)'
-        mark += f". {escape(again[:1].upper() + again[1:])}"
-    _mark(page, f"{left_out} {mark}".strip(), ("old" if found.keys() & {*old} else "old again") if old else "")
-    told = all(platform.is_uncounted(study) for study in old)
-    return (
-        None
-        if told
-        else {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": "; ".join(since)}
-    )
+        verdict = platform.folder / "comparison/comparison.html"
+        if verdict.is_file() and verdict.stat().st_mtime_ns > status.made and not {*old}.isdisjoint(compared):
+            words["compared"] = link(verdict, page.parent).target
+        words |= {"told": since_then, "again": again[:1].upper() + again[1:]}
+        words["kind"] = "old" if found.keys() & {*old} else "old again"
+    _mark(page, **words)
+    if all(platform.is_uncounted(study) for study in old):
+        return None
+    return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": since_then}
