@@ -140,6 +140,12 @@ def test_a_view_has_its_latex_and_points_beside_it_without_paths_and_drivers_in_
     # Pins: a stack, for an address from a page that has libraries.
     with pytest.raises(UserError, match="baseline is 'the fastest library'"):
         draw_view(recorded("unrolling"), f"{address}&show=gain&baseline=the+fastest+library", 3.3, ())
+    # The same, for a baseline that has no point in common with the kernels.
+    data = recorded("unrolling")
+    is_largest, is_base = data.measurements["array_size"] == 2**30, data.measurements["kernel"] == "neighbored"
+    apart = replace(data, measurements=data.measurements[is_largest == is_base])
+    with pytest.raises(UserError, match="neighbored has no time where these kernels have one"):
+        draw_view(apart, f"{address}&kernels=unrolled&show=gain&baseline=neighbored", 3.3, ())
 
 
 def test_a_picture_of_accesses_becomes_a_figure_of_the_same_boxes_and_texts(tmp_path: Path) -> None:

@@ -39,8 +39,11 @@ def draw_view(data: StudyData, address: str, width: float, gridded: Collection[s
     view, rows = read_view(address), explored_rows(data, gridded)
     check_view(view, data, rows)
     viewed_data = labelled(viewed(data, rows, view))
-    if swept_axes.best_rows(viewed_data, drawn_axes(view)).empty:
+    best = swept_axes.best_rows(viewed_data, drawn_axes(view))
+    if best.empty:
         raise UserError("view: no timed point is left by its choices. Choose others in the page's explorer.")
+    if view["show"] == GAIN and best[GAIN].isna().all():
+        raise UserError(f"view: {view['baseline']} has no time where these kernels have one. Choose another baseline.")
     drawing = DRAWERS[VIEWS[view["view"]]](viewed_data, width)
     fixed = {axis: value for axis, value in fixed_axes(data, rows, view).items() if axis in kernel_axes(data.settings)}
     caption = drawing.caption + (f" Configurations with {point_text(fixed)}." if fixed else "")
