@@ -121,8 +121,9 @@ def test_a_sweep_is_a_frame_and_its_files_are_the_same_study() -> None:
     frame = study().sweep()
     assert set(frame["status"]) == {"ok"} and len(frame) == 4 and frame["time_us"].isna().all()
     assert sorted(zip(frame["n"], frame["block"], strict=True)) == [(5, 64), (5, 128), (1000, 64), (1000, 128)]
-    with pytest.raises(UserError, match="a sweep needs a reference"):
+    with pytest.raises(UserError, match="a sweep needs a reference") as stack:
         study(reference=None, outputs=lambda n: {"y": (n, np.float32)}).sweep()
+    assert len(stack.traceback.filter(stack)) == 1  # Pins: seven frames of the library's own.
     with pytest.raises(UserError, match="reference can't be written to a file"):
         study(reference=lambda x: {"y": FACTOR * x.astype(np.float64)}).save()
     problem, kernel, _ = study().save()

@@ -14,9 +14,9 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import yaml
 
@@ -41,7 +41,24 @@ if TYPE_CHECKING:
 # What a problem's function may be: one, or what it would always return.
 Returns = Callable[..., Any] | Mapping[str, Any] | None
 
+_Arguments = ParamSpec("_Arguments")
+_Returned = TypeVar("_Returned")
+
 _FUNCTIONS = ("inputs", "outputs", "scratch", "reference", "error_bound", "work")
+
+
+def _as_called(function: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
+    """The function, whose UserError leads to the caller's line alone."""
+
+    @wraps(function)
+    def called(*values: _Arguments.args, **named: _Arguments.kwargs) -> _Returned:
+        __tracebackhide__ = True  # in pytest
+        try:
+            return function(*values, **named)
+        except UserError as error:
+            raise error.with_traceback(None) from None
+
+    return called
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -82,6 +99,7 @@ class Study:
         axes = f" of {', '.join(self._axis_names)}" if self.axes or self.cases else ""
         return f"Study of {kernel}: {points}{axes}; {', '.join(self._given) or 'nothing else'} given"
 
+    @_as_called
     def check(self) -> Checked:
         """Run all points on the emulator: are the results right, and each access to memory, and each barrier?
 
@@ -107,6 +125,7 @@ class Study:
         result = judged(result, of_points, depends)
         return replace(result, seconds=time.perf_counter() - started)
 
+    @_as_called
     def sweep(self, platform: str = EMULATOR, folder: str | Path | None = None, **measuring: Any) -> pandas.DataFrame:
         """Check every point, and time it if the platform is "gpu": a frame with a row for each.
 
@@ -123,6 +142,7 @@ class Study:
         kept_rows(made)
         return load(made.folder).study(made.study)
 
+    @_as_called
     def compare(
         self,
         other: Study | str | Path | None = None,
@@ -170,6 +190,7 @@ class Study:
         points, axes = (None if self.axes else self._points), self._study(self._all_axes)
         return swept(axes, self._guess.name, kept, platform, points=points, to_decide=to_decide, **measuring)
 
+    @_as_called
     def save(self, folder: str | Path = ".") -> list[Path]:
         """Write the study's files, as `kernelsweep <name>` reads them; the kernel's includes the one that it is of.
 
@@ -268,6 +289,7 @@ class Study:
         return checked_study(self.name, root, self._settings(axes), shown, files, problem=problem)
 
 
+@_as_called
 def check(kernel: str | Path, **keys: Any) -> Checked:
     """Check a kernel on the emulator: Study(kernel=kernel, ...).check(), where each key is described.
 
