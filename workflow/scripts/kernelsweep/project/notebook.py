@@ -14,7 +14,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -210,16 +210,17 @@ def load(folder: str | Path) -> PlatformResults:
     return PlatformResults(Path(folder))
 
 
-def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformResults:
+def run(study: str | Path, cores: int | None = None, until: Sequence[str] = (), **config: Any) -> PlatformResults:
     """Run a study, and return the results of the platform that ran.
 
     study   its file, config/studies/<study>.yaml of some folder, or the name of one of the working folder
 
     cores   that jobs may use; all by default
+    until   the rules that come last, as of Snakemake's --until: ["judge"] makes no figures and pages
     config  settings of config.yaml for this run, such as platform="emulator" or axes={"n": [1024]}
 
-    Its answer is printed. Raises UserError where no such study can be run so, and, with its last words, where it failed
-    before a point was run.
+    The answer of a run to its end is printed. Raises UserError where no such study can be run so, and, with its last
+    words, where it failed before a point was run.
     """
     file = Path(study) if Path(study).suffix else Path(f"config/studies/{study}.yaml")
     if not os.path.isfile(file) or file.resolve().parts[-3:-1] != ("config", "studies"):
@@ -230,6 +231,7 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     root = file.resolve().parents[2]
     command = [sys.executable, "-m", "kernelsweep.project.command", file.stem, "-d", str(root)]
     command += ["--cores", str(cores or os.cpu_count() or 1)]
+    command += ["--until", *until] if until else []
     command += ["--config", *(f"{name}={json.dumps(value, default=_plain)}" for name, value in config.items())]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment())
     platform = config.get("platform", "auto")
@@ -239,7 +241,8 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     said = ran.stderr.partition("\n\n")[2].strip() or ran.stderr.strip()
     if not found or (ran.returncode and not re.search(_PAGE, said)):
         raise UserError(said)
-    print(said.replace(f"file://{Path.cwd()}/", ""))
+    if not until:
+        print(said.replace(f"file://{Path.cwd()}/", ""))
     return load(found[-1].parents[2])
 
 

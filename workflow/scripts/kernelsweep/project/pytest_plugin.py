@@ -65,7 +65,7 @@ class StudyFile(pytest.File):
         from kernelsweep.project.notebook import run
 
         root, study = self.path.parents[2], self.path.stem
-        results = run(self.path, platform="emulator")
+        results = run(self.path, until=["judge"], platform="emulator")
         found = annotated(root, results.folder, [study], self.config.rootpath)
         return results.study(study), found
 
