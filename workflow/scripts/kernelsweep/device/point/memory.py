@@ -297,8 +297,8 @@ class KernelMemory:
             if array.contents is None and array.dtype.itemsize >= WORD:
                 words = whole_words(elements.nbytes) // WORD
                 poison = np.full(words, self._poison_of(array, place), np.uint32).view(np.uint8)[: elements.nbytes]
-                same = (elements.view(np.uint8) == poison).reshape(elements.size, -1).all(axis=1)
-                if count := int(same.sum()):
+                raw = np.dtype(np.uint32 if array.dtype.itemsize == WORD else (np.void, array.dtype.itemsize))
+                if count := int(np.count_nonzero(elements.view(raw) == poison.view(raw))):
                     return f"; {count:,} of {name}'s elements hold what they held before the run"
         return ""
 

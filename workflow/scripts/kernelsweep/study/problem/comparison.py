@@ -57,10 +57,9 @@ def error_share(actual: np.ndarray[Any, Any], expected: ArrayValue, bound: Array
         stop = min(start + AT_ONCE, actual.size)
         part, exact = actual[start:stop], expected.part(start, stop)
         with np.errstate(all="ignore"):
-            shares = abs(wide(part) - wide(exact)) / wide(bound.part(start, stop))
-            differs = (part != exact) & ~_both_nan(part, exact)
-        shares[np.isnan(shares)] = np.inf
-        largest = max(largest, float(np.max(shares, initial=0.0, where=differs)))
+            if (differs := (part != exact) & ~_both_nan(part, exact)).any():
+                shares = abs(wide(part[differs]) - wide(exact[differs])) / wide(bound.part(start, stop)[differs])
+                largest = max(largest, float(np.nan_to_num(shares, nan=np.inf, posinf=np.inf).max()))
     return largest
 
 
@@ -69,10 +68,12 @@ def right(
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which elements are right, shape (elements,), as the arguments; `bound` may have one element for all."""
     with np.errstate(all="ignore"):
-        equal = _plain(actual) == _rounded(expected, actual.dtype, bound is None)
+        equal: np.ndarray[Any, np.dtype[np.bool_]] = _plain(actual) == _rounded(expected, actual.dtype, bound is None)
+        if equal.all():
+            return equal
         near = False if bound is None else abs(wide(actual) - wide(expected)) <= bound
-        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near | _both_nan(actual, expected)
-        return either
+        equal |= near | _both_nan(actual, expected)
+        return equal
 
 
 def _both_nan(actual: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> Any:
