@@ -145,15 +145,19 @@ def test_a_version_that_is_wrong_is_not_timed(tmp_path: Path, faults: tuple[str,
     assert wrong.status == ("ok" if faults[0] else "wrong_result")
 
 
-def test_a_kernel_that_hangs_is_found_by_the_times_of_its_studys_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("known", ["_TIMES_ITSELF", "_TIMES_ANOTHER"])
+def test_a_kernel_that_hangs_is_found_by_its_times_before_and_by_its_studys_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: str
 ) -> None:
     monkeypatch.setattr(limits, "_SHORTEST", {True: 0.5})
-    monkeypatch.setattr(limits, "_TIMES_ANOTHER", 1)
+    monkeypatch.setattr(limits, known, 1)
     measured(tmp_path, "")
-    (tmp_path / "journal.jsonl").rename(tmp_path / "other.jsonl")
+    if known == "_TIMES_ANOTHER":
+        (tmp_path / "journal.jsonl").rename(tmp_path / "other.jsonl")
+    else:
+        monkeypatch.setattr(limits, "_TIMES_ANOTHER", 10**9)
     started = time.monotonic()
     outcomes, _ = measured(tmp_path, "while (array_size > 0 && *(volatile const Element *)data >= 0) {}")
     assert [outcome.status for outcome in outcomes] == ["timed_out"] * 2
     assert time.monotonic() - started < 60  # of the 120 s that one point may take
-    assert "by the study's other points" in outcomes[0].message
+    assert "by the study's earlier points" in outcomes[0].message

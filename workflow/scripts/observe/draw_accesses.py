@@ -22,8 +22,8 @@ from kernelsweep.study.study import kernel_of_job
 
 
 def pictures(kernel: KernelSource, report: Mapping[str, Any], binary: Path, work: Mapping[str, Any]) -> list[str]:
-    """The picture of each step of a kernel. A kernel that doesn't end is ended."""
-    signal.alarm(max(1, round(plan.timeout_seconds)))
+    """The picture of each step of a kernel. A kernel that doesn't end is ended, after the processor's seconds."""
+    signal.setitimer(signal.ITIMER_PROF, plan.timeout_seconds)
     if report["status"] != "ok":
         return [empty(step["name"], "The kernel could not be compiled.") for step in work["steps"]]
     tracer = Tracer(BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=plan.seed)))

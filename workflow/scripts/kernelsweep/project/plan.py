@@ -300,9 +300,13 @@ def _metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, 
     return {name: table[name].values() for name in names}
 
 
+# The pictures of a kernel's accesses take one or two of the processor's seconds. One that takes more has no end.
+_DRAWN_SECONDS = 30.0
+
+
 def accesses(project: Project, study: str) -> plans.PointsPlan:
     """The points whose accesses are drawn."""
-    seconds = project.config.measuring.timeout_seconds
+    seconds = min(project.config.measuring.timeout_seconds, _DRAWN_SECONDS)
     return plans.PointsPlan(_pictured_kernels(project, study), project.config.seed, seconds)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from contextlib import suppress
 
@@ -12,10 +11,10 @@ from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
 from kernelsweep.sweep.journal import Journal
 
-# A point's first run may take this many times as long as a point of the study took, in this run or an earlier one, and
+# A point's first run may take so many times as long as it took before, or else as another point of the study took, and
 # as its size is larger; and at least these seconds, on the emulator and elsewhere. Where no point of the study is
 # known, it may take some seconds, and more an element, but on the emulator.
-_TIMES_ANOTHER = 100
+_TIMES_ITSELF, _TIMES_ANOTHER = 20, 100
 _SHORTEST = {False: 30.0, True: 2.0}
 _UNKNOWN, _UNKNOWN_AN_ELEMENT = 10.0, 1e-5
 
@@ -34,10 +33,15 @@ class TimeLimits:
         self._least = _SHORTEST[self._has_clock]
         self._per_size = math.inf  # the fewest seconds that a point took, over its size
         self._fewest = math.inf
-        for value in itertools.chain(journal.values(), journal.beside(_MOST_OF_OTHERS)):
-            # A sweep's line, one of a study with other axes, or one that was edited.
-            with suppress(KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
-                self.add(Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"])
+        self._own: dict[Point, float] = {}
+        for is_own, values in ((True, journal.values()), (False, journal.beside(_MOST_OF_OTHERS))):
+            for value in values:
+                # A sweep's line, one of a study with other axes, or one that was edited.
+                with suppress(KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
+                    point, seconds = Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"]
+                    self.add(point, seconds)
+                    if is_own:
+                        self._own[point] = min(seconds, self._own.get(point, math.inf))
 
     def add(self, point: Point, seconds: float) -> None:
         """Note how long a point took."""
@@ -50,5 +54,6 @@ class TimeLimits:
         size = self._problem.size(point)
         if self._fewest == math.inf and self._has_clock:
             return min(self._most, _UNKNOWN + _UNKNOWN_AN_ELEMENT * size)
-        likely = max(self._fewest, self._per_size * size)
-        return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
+        another = _TIMES_ANOTHER * max(self._fewest, self._per_size * size)
+        itself = _TIMES_ITSELF * self._own.get(point, math.inf)
+        return min(self._most, max(self._least, min(itself, another)))

@@ -159,7 +159,7 @@ class Worker:
                     turns.tell(f"{request.point} has run for {first:g} s; it may take {limit:.3g} s")
                 answer = _answer(process, limit - first)
         if answer is None:
-            why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's other points"
+            why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's earlier points"
             return self._timed_out(process, f"no result within {limit:.3g} s ({why})"), False
         if not answer:
             status, words = self._last_words(process)
