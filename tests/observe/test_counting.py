@@ -180,8 +180,7 @@ def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], pa
 def test_efficiencies_are_those_of_nsight_compute(
     tmp_path: Path, name: str, unroll: int, dtype: str, load: float, store: float
 ) -> None:
-    kernel = shipped_study("unrolling").kernels[name]
-    at = point(2**16, 512, unroll=unroll, dtype=dtype)
+    kernel, at = shipped_study("unrolling").kernels[name], point(2**16, 512, unroll=unroll, dtype=dtype)
     platform = EmulatorPlatform()
     runner = Runner(platform, compiled(kernel, [at], tmp_path).task("", Protocol(None, seed=1)))
     outcome = run_watched(platform, runner, VisitRequest(at, instantiation(kernel, at)))
@@ -199,7 +198,8 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     # The load, a store, two loads and a store in each of the tree's six steps, and the block's result.
     rows = rows_of(trace.warps)
     assert [row.memory for row in rows] == ["global", *["shared"] * 8, "global"]
-    assert [cost(row)[0] for row in rows] == ["100%", "", *["2-way bank conflict"] * 5, "", "", "12.5%"]
+    free, costs = "without bank conflict", [cost(row)[0].partition(" ")[2] for row in rows]
+    assert costs == ["× 4 sectors", free, *["× 2-way bank conflict"] * 5, free, free, "× 1 sector"]
     # The second of the block's two warps only loads its elements, and falls idle with the tree's first step.
     lanes = [[len(row.lanes(warp)) for warp in (0, 1)] for row in rows]
     assert lanes == [[32, 32], [32, 32], *([lanes, 0] for lanes in (32, 16, 8, 4, 2, 1, 1, 1))]
@@ -208,19 +208,21 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     # Compilers load the operands of a sum in either order.
     assert [row.array for row in rows_of([[replace(trace.warps[0][0], array=array) for array in "yx"]])] == ["x", "y"]
     # Lanes of a warp that wait for nobody load again after stores; what is only stored is the step's last row.
-    load = trace.warps[0][0]
-    store = replace(load, operation="store")
+    load, store = trace.warps[0][0], replace(trace.warps[0][0], operation="store")
     told = [(row.step, row.array) for row in rows_of([[load, store, load, store, replace(store, array="a")]])]
     assert told == [("1.1", load.array), ("1.2", load.array), ("1", "a")]
     # Pins: a warp's second store to the same elements, drawn as one; stores of two warps are in one row.
     assert [[len(warp) for warp in row.warps] for row in rows_of([[load, store, store], [store]])] == [[2, 1], [1, 0]]
     # Pins: elements of several warps in each pixel, as in a column of a tile, were all in the last warp's colour.
     of_warps = [[replace(load, places=tuple(4 * (4 * lane + warp) for lane in range(256)))] for warp in range(4)]
-    apart = [[replace(load, places=tuple(range(4096 * warp, 4096 * (warp + 1), 4)))] for warp in range(4)]
-    assert rows_of(of_warps)[0].are_shared(True) and not rows_of(apart)[0].are_shared(True)
+    assert rows_of(of_warps)[0].bands[0][1] and not rows[0].bands[0][1]
     # Pins: a stack where a kernel accesses only variables.
     assert "access no array at n=8." in draw("of_a_variable", "n=8", replace(trace, warps=[[], []]))
     drawing = draw("strided_index", "64 elements", trace)
-    assert rows_of([[replace(load, extent=4096)]])[0].spanned == (32, "first 32")
-    counts = r">64<.*>1<.*>accesses: 3 global, \d+ shared<.*>9 sectors for 64 elements<.*>15 bank conflicts<"
-    assert re.search(counts, drawing) and ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"
+    counts = r">64<.*>1<.*>requests of warps: 3 global, \d+ shared<.*>9 sectors for 64 elements<.*>15 bank conflicts<"
+    assert re.search(counts, drawing) and "#c65a00" in drawing and "#00805c" not in drawing, "the block has two warps"
+    # A loop's step is drawn once, wherever it loads. Bold: a store that takes a sector a lane.
+    loop = [replace(load, moment=turn, places=[128 * turn + 4 * lane for lane in range(32)]) for turn in range(9)]
+    column = replace(store, moment=9, sectors=32, places=[256 * lane for lane in range(32)])
+    drawing = draw("loop", "n=8", replace(trace, warps=[[*loop, column]]))
+    assert "8 rows like these" in drawing and re.findall("bold'>([^<]*)", drawing) == ["1 × 32 sectors, 4 needed"]

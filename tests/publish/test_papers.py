@@ -150,14 +150,12 @@ def test_a_view_has_its_latex_and_points_beside_it_without_paths_and_drivers_in_
 
 def test_a_picture_of_accesses_becomes_a_figure_of_the_same_boxes_and_texts(tmp_path: Path) -> None:
     picture = ROOT / "docs/pictures/interleaved.svg"
-    drawing = read_picture(picture)
+    drawing, source = read_picture(picture), picture.read_text()
     (axes,) = drawing.figure.axes
-    source = picture.read_text()
     assert [text.get_text() for text in axes.texts] == re.findall("<text[^>]*>([^<]*)", source)
     assert sum(len(boxes.get_paths()) for boxes in axes.collections) == len(re.findall("M[^z]+z", source))
     drawing.save(tmp_path / "picture.pdf")
-    (page,) = PdfReader(tmp_path / "picture.pdf").pages
-    assert float(page.mediabox.width) == pytest.approx(72 * 7.16, abs=0.5)
+    assert float(PdfReader(tmp_path / "picture.pdf").pages[0].mediabox.width) == pytest.approx(72 * 7.16, abs=0.5)
     assert picture_in("results/emulator/studies/unrolling/accesses/interleaved.svg") == ("unrolling", "interleaved")
 
 

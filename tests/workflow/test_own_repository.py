@@ -36,7 +36,7 @@ def test_every_command_runs_in_a_repository_of_ones_own(tmp_path: Path, platform
     assert first.returncode == 0, first.stdout
     if platform == "emulator":  # What was checked is a picture, and the way to times is the last line.
         page = (own / "results/emulator/studies/axpy/report.html").read_text()
-        assert '<span class="drawing"' in page and ">accesses: " in page
+        assert '<span class="drawing"' in page and ">requests of warps: " in page
     assert ("\n  Next  times need a GPU: uv run " in first.stdout) == (platform == "emulator")
     # The same result, by other machine code, which reads more.
     edit(own / "kernels/axpy/axpy.cu", "y[i] = ", "y[i] = 0.0f * x[n - 1 - i] + ")

@@ -30,9 +30,9 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
     pictures = {path.stem for path in (results / "studies/warp_shuffle/accesses").glob("*.svg")}
     assert pictures == {kernel + factor for kernel in FINISHED_STUDIES["warp_shuffle"] for factor in ("", "_x4")}
     page, drawn = (results / "report.html").read_text(), len([*results.glob("studies/*/accesses/*.svg")])
-    assert [page.count(text) for text in ('aria-label="Who accesses what in ', "used of sectors")] == [drawn + 2] * 2
+    assert [page.count(text) for text in ('aria-label="Who accesses what in ', "requests × cost")] == [drawn + 2] * 2
     top, right = page[: page.index('id="answer"')], [row["status"] for row in found].count("ok")
-    assert top.count("used of sectors") == 2, "of one study, at the top"
+    assert top.count("requests × cost") == 2, "of one study, at the top"
     assert f"<dt>{right:,} of {right:,}</dt>" in top and "no access out of bounds" in top
     environment = json.loads((results / "environment.json").read_text())
     assert environment["configuration"]["config"]["platform"] == "emulator"

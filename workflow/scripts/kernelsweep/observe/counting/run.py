@@ -16,8 +16,8 @@ from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.point import Point
 
-# Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.
-MOST_REQUESTS = 200
+# Requests of a warp that are traced: those of the shipped kernels have up to 928, and a loop can have any number.
+MOST_REQUESTS = 2000
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def read_picture(file: Path) -> Drawing:
     axes.set(xlim=(0, width), ylim=(height, 0))
     _draw(axes, picture, {"fill": palette.INK, "opacity": "1"})
     title, _, caption = picture.findtext(f"{SVG}title", "").partition(": ")
-    key = "A colour is a warp; grey, what it doesn't access, and lanes that wait."
+    key = "A colour is a warp; lanes that wait are grey. Bold: fewer sectors, or turns of the banks, would do."
     return Drawing(figure, title, f"{caption[:1].upper()}{caption[1:]}. {key}", "", "The emulator.")
 
 

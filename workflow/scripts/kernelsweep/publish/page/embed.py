@@ -134,30 +134,30 @@ def with_classes(page: str) -> str:
 # A mark's or a text's look in a figure's SVG.
 _LOOKS = re.compile(r'(?: clip-path="([^"]*)")? style="((?:fill|stroke|text-anchor)[^"]*)"')
 
-# The size of a drawing that can be folded, and where: at the end of the rows' names, and where the right part begins.
-_FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d.]+) ([\d.]+)'[^>]* font-size='(\d+)'[^>]*>")
+# A drawing that can be folded: its size, where its rows end, where their names do, and where other parts begin.
+_FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d. ]+)'[^>]* font-size='(\d+)'[^>]*>")
 
 
 def folded(svg: str, name: str) -> str:
-    """A drawing, and behind it for narrow pages the same with its right part below, where the rows' names are again."""
+    """A drawing, and behind it for narrow pages the same with its parts below each other, with the rows' names."""
     if not (found := _FOLDS.search(svg)):
         return svg
-    width, height, names, right, size = map(float, found.groups())
-    identity, below = f"w{crc32(name.encode()):x}", width - right
-    body = svg[found.end() :].removesuffix("</svg>")
-    # The edge of what lies beside a part is not to be seen.
-    boxes = [(0, 0, right - _EDGE, 0), (0, height, names - _EDGE, 0), (names, height, below, right)]
+    identity, body = f"w{crc32(name.encode()):x}", svg[found.end() :].removesuffix("</svg>")
+    width, height, end, names, *starts = map(float, [*found.groups()[:2], *found[3].split()])
+    # The first part has what is below the rows, too.
+    boxes = [(0.0, 0.0, starts[0], height, 0.0)]
+    for start, stop in zip(starts, [*starts[1:], width], strict=True):
+        below = boxes[-1][1] + boxes[-1][3]
+        boxes += [(0, below, names, end, 0), (names, below, stop - start, end, start)]
     parts = [
-        f'<svg x="{x:g}" y="{y:g}" width="{wide:g}" height="{height:g}" viewBox="{start:g} 0 {wide:g} {height:g}">'
+        f'<svg x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" viewBox="{start:g} 0 {wide:g} {high:g}">'
         f'<use href="#{identity}"/></svg>'
-        for x, y, wide, start in boxes
+        for x, y, wide, high, start in boxes
     ]
-    whole = f'<svg viewBox="0 0 {max(right, names + below):g} {2 * height:g}" fill="currentColor" font-size="{size:g}">'
+    size = f"{max(x + wide for x, _, wide, *_ in boxes):g} {boxes[-1][1] + boxes[-1][3]:g}"
+    whole = f'<svg viewBox="0 0 {size}" fill="currentColor" font-size="{found[4]}">'
     return f'{svg[: found.end()]}<g id="{identity}">{body}</g></svg>{whole}{"".join(parts)}</svg>'
 
-
-# What a folded drawing's parts lack on the right, in its units.
-_EDGE = 1.5
 
 # What a figure's SVG has and a page doesn't need: its style sheet has the type.
 _SPARE = re.compile(
