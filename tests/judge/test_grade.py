@@ -28,7 +28,7 @@ from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.data.proofs import KernelProof
-from kernelsweep.judge.grade import Verdict, grade_answer, judged, report
+from kernelsweep.judge.grade import Verdict, faults_of, grade_answer, judged, report
 from kernelsweep.project import grading
 from kernelsweep.project.project import load_study
 from kernelsweep.results import CHECKS, read_rows
@@ -296,6 +296,18 @@ def test_a_check_with_a_note_is_not_called_passed() -> None:
     candidate = judged(Verdict("x", "x.cu"), [row], [], proof, None, {}, [])
     assert (candidate.verdict, candidate.checks["barriers"], candidate.checks["races"]) == ("right", "note", "passed")
     assert "- note, barriers: at n=5: thread 5 of block 0 has ended" in report([candidate], "own", "other", 0.02)[2]
+
+
+def test_a_kernel_to_compare_with_that_is_wrong_is_told() -> None:
+    # Pins: "right", without a word on the points at which nobody was judged.
+    rows = [{"status": status, "n": n, "parameters": f"n={n}"} for status, n in (("ok", "4"), ("wrong_result", "5"))]
+    race = {"check": "races", "finding": "race", "message": "thread 1 reads", "point": "n=5"}
+    faults = faults_of("naive", rows, KernelProof(Counter(), mistakes=[race]))
+    (right, told) = report([Verdict("x", "x.cu")], "own", "naive", 0.02, faults)[0]["verdict"]
+    assert right == "x: right." and told.startswith(
+        "naive itself is wrong at 1 of 2 points, such as n 5; and by a check: "
+    )
+    assert not faults_of("naive", rows[:1], None)
 
 
 def test_words_that_macros_put_together_are_wrong_on_a_gpu_too() -> None:

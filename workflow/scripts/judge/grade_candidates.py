@@ -10,7 +10,7 @@ from kernelsweep.base.logs import logged
 from kernelsweep.base.sandbox import described
 from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.data.proofs import read_proofs
-from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, grade_answer, judged, report
+from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, faults_of, grade_answer, judged, report
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.markdown import to_html
@@ -32,7 +32,8 @@ with logged(snakemake):
         if plan.journals:
             records = read_records(journals_of(Path(plan.journals[name])))
             add_ratios(verdicts[-1], rows[name], records, plan.sizes, plan.margin)
-    summary, table, text = report(verdicts, plan.of_study, plan.against, plan.margin)
+    faults = faults_of(plan.against, rows[plan.against], proofs.get(plan.against))
+    summary, table, text = report(verdicts, plan.of_study, plan.against, plan.margin, faults)
     summary["sandbox"] = described()
     write_json(snakemake.output.verdict, summary)
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"

@@ -272,10 +272,28 @@ def add_ratios(
         candidate.sizes.append(entry)
 
 
+def faults_of(against: str, rows: Iterable[Row], proof: KernelProof | None) -> list[str]:
+    """A sentence on what is wrong with the kernel that candidates are compared with; none where nothing is."""
+    run = [row for row in rows if row["status"] != "skipped"]
+    failed = [row for row in run if row["status"] != "ok"]
+    found = [f"at {len(failed)} of {len(run)} points, such as {where_text(failed[0], run)}"] if failed else []
+    found += [
+        f"by a check: {message_at(row)}" for row in (proof.mistakes if proof else ()) if row["check"] != "result"
+    ][:1]
+    return (
+        [f"{against} itself is wrong {'; and '.join(found)}. What it fails at tells less of candidates."]
+        if found
+        else []
+    )
+
+
 def report(
-    verdicts: Sequence[Verdict], study: str, against: str, margin: float
+    verdicts: Sequence[Verdict], study: str, against: str, margin: float, faults: Sequence[str] = ()
 ) -> tuple[dict[str, Any], list[list[str]], str]:
-    """The content of verdict.json, the page's table with its heads first, and what follows as Markdown."""
+    """The content of verdict.json, the page's table with its heads first, and what follows as Markdown.
+
+    faults  of the kernel `against`, as faults_of()
+    """
 
     def rank(candidate: Verdict) -> tuple[int, bool, float, str]:
         ratio = candidate.ratio.value if candidate.ratio else 1.0
@@ -289,7 +307,7 @@ def report(
     summary = {
         "study": study,
         "against": against,
-        "verdict": lines if len(lines) == 1 else [f"{len(lines)} candidates for {study}: {counts}."],
+        "verdict": [*(lines if len(lines) == 1 else [f"{len(lines)} candidates for {study}: {counts}."]), *faults],
         "status": 1 if 1 in statuses else max(statuses),
         "candidates": [asdict(candidate) for candidate in verdicts],
         # As comparison.json has it, for the forest.
