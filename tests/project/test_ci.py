@@ -91,6 +91,7 @@ def test_the_action_annotates_the_lines_of_mistakes(repository: Path, tmp_path: 
     assert wrong.endswith("(4 points)")  # An even number of launches is right.
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("# kernelsweep: 3 mistakes\n") and "\n| axpy    |    6 |              6 |" in summary
+    assert summary.count("reads x[4]") == 1 and "\n## " not in summary  # Pins: each mistake twice.
     assert (repository / "gpu/results/emulator/ci.md").read_text() == summary
     assert (tmp_path / "gh").read_text().startswith("pr comment 7 --body-file results/emulator/ci.md ")
 

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.base.running import environment
+from kernelsweep.judge.data.proofs import MISTAKES
 from kernelsweep.project.annotations import Annotation, annotated, place_in_words
+from kernelsweep.publish.summary import FAILED
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.settings import study_names
 
 ALL = "all"
 COMMENT = Path(f"results/{EMULATOR}/ci.md")
+_TOLD = rf"(?ms)^## (?:{FAILED}|{MISTAKES})$.*?(?=^## |\Z)"  # what a summary says besides the table
 _MOST_TOLD = 50  # GitHub shows ten of a step, and keeps fifty.
 
 
@@ -77,7 +81,9 @@ def _comment(studies: Sequence[str], found: Sequence[Annotation], words: str) ->
     heading = "all is right" if not words else f"{len(found)} mistake{'s' if len(found) != 1 else ''}"
     folders = [COMMENT.parent] if ALL in studies else [COMMENT.parent / f"studies/{study}" for study in studies]
     files = [folder / "summary.md" for folder in folders]
-    tables = [file.read_text(encoding="utf-8").replace("# Summary: ", "", 1) for file in files if file.is_file()]
+    texts = [file.read_text(encoding="utf-8").replace("# Summary: ", "", 1) for file in files if file.is_file()]
+    # What failed is above, each mistake once.
+    tables = [re.sub(_TOLD, "", text) if found else text for text in texts]
     mistakes = [f"- `{one.file}:{one.line}` {one.title}: {one.text}" for one in found]
     body = "\n".join(tables) if tables else f"```\n{words}\n```\n"
     return "\n".join([f"# kernelsweep: {heading}", "", *mistakes, *([""] if mistakes else []), body])

@@ -10,6 +10,7 @@ from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.compile.device_code import host_variables
 from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.data.proofs import (
+    MISTAKES,
     Proofs,
     clean_texts,
     explained_findings,
@@ -22,6 +23,8 @@ from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 from kernelsweep.study.point import in_words
 from kernelsweep.study.settings import StudySettings
 
+# The title of the list of failed points.
+FAILED = "Failed"
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
 
@@ -53,7 +56,7 @@ def summary_text(
         **explained_findings(proofs or {}),
         "Wrong in an earlier run": [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong],
     }
-    failed = sections({"Failed": _first_failed(counted)}) if counted.failed else _all_right(counted)
+    failed = sections({FAILED: _first_failed(counted)}) if counted.failed else _all_right(counted)
     after = sections({"Incomplete": incomplete_run(counted, planned)})
     parts = [
         f"# Summary: {counted.points.total()} points, {provenance}\n",
@@ -189,12 +192,12 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
 
     What was expected of undefined behaviour unfolds.
     """
-    title, *_ = lists = unproven(proofs, counted)
-    mistakes = lists.pop(title)
+    lists = unproven(proofs, counted)
+    mistakes = lists.pop(MISTAKES)
     return markdown(
         __file__,
         "failed",
-        mistakes=sections({title: mistakes}),
+        mistakes=sections({MISTAKES: mistakes}),
         lines=["  ".join(line) for line in source_lines(" ".join(mistakes))],
         unproven=sections(lists),
         failures=failed,

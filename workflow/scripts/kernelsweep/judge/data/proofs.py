@@ -186,6 +186,10 @@ def tool_errors(proofs: Proofs) -> list[str]:
 _LISTED = 4
 
 
+# The title of a list of them.
+MISTAKES = "Mistakes in kernels"
+
+
 def unproven(proofs: Proofs, counted: RowCounts | None = None) -> dict[str, list[str]]:
     """Lists by title: mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged.
 
@@ -202,7 +206,7 @@ def unproven(proofs: Proofs, counted: RowCounts | None = None) -> dict[str, list
         in_part += _listed(proof.in_part)
         notes += _listed(proof.noted)
     return {
-        "Mistakes in kernels": mistakes,
+        MISTAKES: mistakes,
         "Not checked": missing,
         "Checked in part: other code on the emulator than on a GPU": in_part,
         "Notes: findings that decide nothing": notes,
