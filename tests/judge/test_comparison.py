@@ -462,6 +462,14 @@ def test_the_previous_measurement_is_the_one_before_the_latest_edit(tmp_path: Pa
     assert before(path, [{**row, "identity_sha256": "other"} for row in third]) == (["b1", "b2"], ["", ""], [])
 
 
+def test_what_an_earlier_edit_left_out_is_not_compared_with_the_one_before_that(tmp_path: Path) -> None:
+    # Pins: two baselines in one verdict, where `--config axes=` had run some points of an edit only.
+    path = tmp_path / "journal/s/k.jsonl"
+    ran(path, "first", ["a", "a"])
+    ran(path, "second", ["b"])
+    assert before(path, ran(path, "third", ["c", "c"])) == (["b", ""], ["", NOT_BEFORE], [])
+
+
 def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
     path = tmp_path / "journal/s/k.jsonl"
     rows = ran(path, "first", ["a1", "a2"])

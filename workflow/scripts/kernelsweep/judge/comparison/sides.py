@@ -155,7 +155,7 @@ NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
 NO_RECORD = "not edited since they were first measured"
 FAILED_BEFORE = "no other version was right at all its points and in its checks"
-NOT_BEFORE = "not measured before the edit"
+NOT_BEFORE = "not measured just before the edit"
 SAME_CODE = "the edit left the machine code as it was"
 TAKEN_BACK = "the edit was taken back"
 
@@ -209,6 +209,23 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         latest = max((own for own, _, _ in visits if own), default=None, key=_FIRST)
         right = editions.before(latest.common if latest else "", own_versions)
         choices = [(row, each[0], _earlier(row, *each, right)) for row, each in zip(rows, visits, strict=True)]
+        # Where an earlier edit ran at some points only, as with --config axes=, the others have no baseline.
+        by_code = grouped(
+            ((own, earlier) for _, own, earlier in choices if own and isinstance(earlier, Record)),
+            lambda pair: pair[0].version["binary"],
+        )
+        latest_of = {code: max((earlier for _, earlier in pairs), key=_PLACE) for code, pairs in by_code.items()}
+        older = [
+            earlier.identity
+            for code, pairs in by_code.items()
+            for _, earlier in pairs
+            if earlier.source != latest_of[code].source
+            and earlier.version["binary"] != latest_of[code].version["binary"]
+        ]
+        choices = [
+            (row, own, NOT_BEFORE if isinstance(earlier, Record) and earlier.identity in older else earlier)
+            for row, own, earlier in choices
+        ]
         is_wrong = any(row["status"] != "ok" for row in rows)
         compared = [(own, earlier) for _, own, earlier in choices if own and isinstance(earlier, Record)]
         # What is taken back was there before what it would be compared with.
