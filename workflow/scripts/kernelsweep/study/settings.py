@@ -6,7 +6,6 @@ workflow/scripts/write_schemas.py makes of these records.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
@@ -749,10 +748,7 @@ CONFIG_FILE = "config/config.yaml (or --config)"
 
 # LibYAML's where PyYAML was built with it: ten times as fast.
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_MERGE, _NUMBERS = "tag:yaml.org,2002:merge", "!numbers"
-
-# A list of a thousand integers or more, without those that YAML reads as octal.
-_MANY = re.compile(r"\[\s*+(?:(?:0|[1-9][0-9]*+),\s*+){999,}+(?:0|[1-9][0-9]*+)\s*+\]")
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]
@@ -844,32 +840,12 @@ class YamlFile(str):
 def parse_yaml(text: str, where: str) -> Any:
     """The contents of a YAML text as plain values. Raises UserError with the line of a mistake."""
     try:
-        return _loaded(text)
+        return yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise UserError(f"{where}{line}: not valid YAML: {problem}.") from error
-
-
-def _loaded(text: str) -> Any:
-    """As yaml.load(), which reads a million numbers in seconds; JSON has them in a tenth of that."""
-    lists: dict[str, str] = {}
-
-    def numbered(found: re.Match[str]) -> str:
-        lists[number := str(len(lists))] = found[0]
-        return f"{_NUMBERS} {number}" + "\n" * found[0].count("\n")
-
-    if _NUMBERS not in text and (short := _MANY.sub(numbered, text)) != text:
-
-        class Loader(_Loader):
-            """With these lists."""
-
-        Loader.add_constructor(_NUMBERS, lambda _, node: json.loads(lists.pop(node.value, "0")))
-        data = yaml.load(short, Loader=Loader)
-        if not lists:  # Else one stood in a comment or a text.
-            return data
-    return yaml.load(text, Loader=_Loader)
 
 
 _LARGEST_YAML = 2**24  # bytes, for which PyYAML takes minutes
