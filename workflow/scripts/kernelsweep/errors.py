@@ -77,11 +77,6 @@ def shown_value(value: object) -> str:
         return f"an object of type {type(value).__name__}"
 
 
-def first_error(message: str) -> str:
-    """The first line of a compiler's message that tells an error; the message itself if none does."""
-    return next((line for line in message.splitlines() if "error" in line), message)
-
-
 def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """ "; did you mean X?" for the known word that begins so, or is nearest to a misspelt one; "" if none is near.
 

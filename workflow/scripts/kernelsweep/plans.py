@@ -18,11 +18,6 @@ OF_MACHINE = "of_machine"
 Plain = Mapping[str, Any]
 
 
-def shows_stories(plan: Any) -> bool:
-    """Whether a plan's job shows the comments before kernels' code."""
-    return isinstance(plan, StoryPlan)
-
-
 def reasons(plan: Any) -> dict[str, Any]:
     """The fields of a plan that are reasons to run its job again, if they change."""
     return {each.name: getattr(plan, each.name) for each in fields(plan) if each.metadata.get("is_reason", True)}

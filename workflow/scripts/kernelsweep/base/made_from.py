@@ -20,7 +20,7 @@ from typing import Any
 from kernelsweep.base.code_hash import code_hash, sha256_of
 from kernelsweep.base.json_files import write_json
 from kernelsweep.base.plain_files import read_text
-from kernelsweep.plans import IN_WORDS, OF_MACHINE, reasons, shows_stories
+from kernelsweep.plans import IN_WORDS, OF_MACHINE, StoryPlan, reasons
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
 PARAMETER, INPUT = "made_from", "out_of_date"
@@ -36,7 +36,7 @@ def sources_of(parameters: Mapping[str, Any], inputs: Iterable[str]) -> Sources:
 
     Of the code of kernels and problems, comments don't count (code_hash.py), but for a job that shows them.
     """
-    with_story = shows_stories(parameters.get("plan"))
+    with_story = isinstance(parameters.get("plan"), StoryPlan)
     return {
         "parameters": _hashes_of(parameters),
         "inputs": {file: _hash(file, True, with_story) if os.path.exists(file) else None for file in inputs},

@@ -47,16 +47,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class MemoryMistake:
-    """A mistake in a kernel's use of memory.
-
-    kind         race, uninitialised, out_of_bounds, inactive_lane or one of results.NOTES
-    lines        file:line of the access, and of the other access of a race
-    count        the number of instances at these lines
-    array        the name of the array
-    is_doubtful  whether it may be harmless: a race of two writes, or of a plain read with an atomic function, or a read
-                 of what has no value. More runs show that
-    is_below     whether the access begins before the first byte of a buffer
-    """
+    """A mistake in a kernel's use of memory; its fields are those of the emulator's Finding (mistakes.py)."""
 
     kind: str
     lines: tuple[str, ...]

@@ -59,10 +59,8 @@ def rows_there(data: StudyData, drawn: Collection[str], beside: Collection[str] 
 
     beside  names of libraries, whose rows are wanted, too
     """
-    free = with_tied(data, drawn)
-    place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
     rows = data.measurements.drop(columns=[*({*_NOT_DRAWN} - {*data.settings.kinds})], errors="ignore")
-    rows = at_place(rows[rows[KERNEL].isin([*data.kernel_names, *beside])], place)
+    rows = at_place(rows[rows[KERNEL].isin([*data.kernel_names, *beside])], place_beside(data, drawn))
     return rows[~rows[KERNEL].isin(undefined_kernels(data.measurements))]
 
 

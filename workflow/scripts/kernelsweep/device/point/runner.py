@@ -137,7 +137,9 @@ class Runner:
         if outcome.status != "ok":
             return outcome
         outcome.occupancy = self._platform.occupancy(run.plan.launches[0])
-        second = self._instance(run, True, is_second=True) if request.check and self._has_second_input() else None
+        sizes = self.memory.contents_bytes, 0 if self._platform.has_clock else self.memory.bytes
+        has_second = request.check and self._task.protocol.second_input and has_second_input(*sizes)
+        second = self._instance(run, True, is_second=True) if has_second else None
         if self._sampling and is_timed(point):
             spent = time.perf_counter() - started - self._host_seconds
             timing, last = self._time(run, request, launched, second, spent)
@@ -268,12 +270,6 @@ class Runner:
     def _depth_of(self, run: PointRun) -> int:
         """The longest chain of roundings that an element's value goes through on the device."""
         return int(self._roundings({**run.point, LAUNCHES: len(run.plan.launches)}))
-
-    def _has_second_input(self) -> bool:
-        """Whether the point in memory is small enough to be run with a second input."""
-        return self._task.protocol.second_input and has_second_input(
-            self.memory.contents_bytes, 0 if self._platform.has_clock else self.memory.bytes
-        )
 
 
 def _packed(elements: Elements) -> Elements:

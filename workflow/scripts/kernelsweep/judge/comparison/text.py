@@ -145,7 +145,9 @@ def verdict_lines(
     compared = [point for point in points if point.ratio]
     taken_back = list(by_kernel(point for point in points if point.note == TAKEN_BACK))
     run = by_kernel(point for point in points if point.after and point.after["status"] != "skipped")
-    names, kernels = _names(points), _judged(compared, margin)
+    # Where no code and no device changed, it is about none.
+    is_same = all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2
+    names, kernels = _names(points), {} if is_same else shown_kernels(compared, margin)
     wrong, first, last, left_out = list[str](), list[str](), list[str](), list[str]()
     by_size: Mapping[str, Sequence[str]] = {}
     if failed:
@@ -201,12 +203,6 @@ def _examples(
         point = min(points, key=lambda point: fault(point.row)[0] != "wrong result")
         of = f"{kernel} at" if len(kernels) > 1 else "At"
         yield f"{of} {values_in_words(point, run[kernel])}: {fault(point.row)[1]}."
-
-
-def _judged(compared: Sequence[ComparedPoint], margin: float) -> Mapping[str, Group]:
-    """The kernels that the verdict is about; none where no code and no device changed."""
-    is_same = all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2
-    return {} if is_same else shown_kernels(compared, margin)
 
 
 def _table(kernels: Mapping[str, Group], names: Mapping[str, str], margin: float) -> list[list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.device.kinds import KINDS
-from kernelsweep.results import PROOF_FAILED, arithmetic_of
+from kernelsweep.results import PROOF_FAILED
 from kernelsweep.study.settings import StudySettings
 
 UNDEFINED_BEHAVIOUR, THROTTLED = "undefined_behaviour", "throttled"
@@ -66,8 +66,3 @@ def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
 def flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:
     """Whether each row has a flag."""
     return rows["flags"].astype("category").map(lambda flags: flag in flags.split()).astype(bool)
-
-
-def arithmetic_kinds(rows: pandas.DataFrame) -> list[str]:
-    """The kinds of arithmetic of rows of measurements.csv, sorted."""
-    return sorted({kind for work in rows["work"].unique() if (kind := arithmetic_of({"work": work}))})

@@ -52,10 +52,6 @@ def _shown(number: PublishedNumber) -> str:
     return f"{number.value}×" if number.quantity == SPEEDUP else number.value
 
 
-def _heading(quantity: str, unit: str, over: str = "") -> str:
-    return (heading(quantity, unit) if unit else title(quantity)) + (f" over {over}" if over else "")
-
-
 def published_tables(published: Sequence[PublishedNumber]) -> list[TableText]:
     """A table a source, with all that it prints, to the letter."""
     sources = dict.fromkeys(one.source for one in published)
@@ -73,7 +69,8 @@ def _source_table(source: str, numbers: Sequence[PublishedNumber]) -> TableText:
         row = rows.setdefault((number.listing, number.kernel, number.device, number.parameters), of_row)
         for fact, value in of_row.items():
             stated.setdefault(fact, {})[value] = None
-        head = (f"{number.run}: " if number.run else "") + _heading(number.quantity, number.unit, number.over)
+        what = heading(number.quantity, number.unit) if number.unit else title(number.quantity)
+        head = f"{number.run}: " * bool(number.run) + what + f" over {number.over}" * bool(number.over)
         row[head], columns[head] = number.value, number.quantity != OUTPUT
     varied = {fact: columns.keys() != {OUTPUT} for fact, values in stated.items() if len(values) > 1}
     names = [" ".join(f"`{name}`" for name in (listing, kernel) if name) for listing, kernel, *_ in rows]

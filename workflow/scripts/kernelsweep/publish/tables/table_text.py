@@ -23,7 +23,7 @@ from kernelsweep.judge.best.best_words import (
 )
 from kernelsweep.judge.best.find import LITTLE, Use, reference_uses
 from kernelsweep.judge.data.published import SPEEDUP, TIME
-from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds, undefined_kernels
+from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
 from kernelsweep.judge.data.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.judge.data.steps import varied_axes
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
@@ -49,7 +49,7 @@ from kernelsweep.publish.tables.study_table import (
     place_of_table,
     published_columns,
 )
-from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
+from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED, arithmetic_of
 from kernelsweep.study.settings import StudySettings
 
 # In LaTeX, the letters on a line of sizes, of a configuration, and of one with its kernel, also beside its peak's name.
@@ -94,7 +94,8 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     where = place_of_table(data)
     is_timed = data.has_times and not data.compares_outputs
     rows = table if is_timed else table.drop_duplicates("kernel")
-    columns = _filled([*(_of_points(table, data) if is_timed else ()), *_of_sweep(rows, " (all points)" * is_timed)])
+    told = [*(_of_points(table, data) if is_timed else ()), *_of_sweep(rows, " (all points)" * is_timed)]
+    columns = [column for column in told if not {*column.cells} <= {"", EMPTY}]
     marks, notes = _numbered([_notes(row, where, data) for _, row in rows.iterrows()])
     return TableText(
         title=data.title,
@@ -110,10 +111,6 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
             *published_tables(data.published),
         ],
     )
-
-
-def _filled(columns: Iterable[Column]) -> list[Column]:
-    return [column for column in columns if not set(column.cells) <= {"", EMPTY}]
 
 
 def _beside_steps(table: pandas.DataFrame, data: StudyData) -> list[TableText]:
@@ -271,7 +268,8 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
 
 def _peaks(data: StudyData) -> list[str]:
     """What a share of a peak is, where the device has one."""
-    peaks = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data.kernel_rows)}
+    kinds = filter(None, (arithmetic_of({"work": work}) for work in {*data.kernel_rows["work"]}))
+    peaks = {kind: arithmetic_peak_gflops(data.device, kind) for kind in sorted({*kinds})}
     texts = [f"{gflops:,.0f} GFLOP/s of {kind}" for kind, gflops in peaks.items() if gflops]
     if peak := data.device["peak_bandwidth_gbs"]:
         texts.insert(0, f"memory {peak:,.0f} GB/s")

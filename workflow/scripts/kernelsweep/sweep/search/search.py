@@ -35,7 +35,6 @@ from kernelsweep.device.pairs import PairsDecide
 from kernelsweep.device.sampling import Both, MedianKnown
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.client import Workers
-from kernelsweep.errors import first_error
 from kernelsweep.statistics import Interval, ratio, summarise_visits
 from kernelsweep.study.kernel_sweep import PlannedPoint, axes_of_places, place_of
 from kernelsweep.study.kernels.units import Unit
@@ -296,7 +295,8 @@ def _kernel_is_refused(outcomes: Mapping[Point, Outcome]) -> bool:
     """Whether no point compiles, all for one reason. Then the kernel is at fault, and not some configurations."""
     if any(one.status != "build_failed" for one in outcomes.values()):
         return False
-    return len({first_error(one.message) for one in outcomes.values()}) == 1
+    messages = [one.message for one in outcomes.values()]
+    return len({next((line for line in one.splitlines() if "error" in line), one) for one in messages}) == 1
 
 
 def _is_wrong(rough: Sequence[Mapping[Point, Outcome]]) -> bool:
