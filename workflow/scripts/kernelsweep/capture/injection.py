@@ -127,7 +127,6 @@ def watch(
 ) -> Watched:
     """Run a program, and list its kernels; with a pattern, capture launches of the kernels whose names have it.
 
-    folder    an empty one, for what is captured
     launches  their numbers among those of the pattern, from 1
     start     seconds from the program's start, before which no launch counts
     most      the most bytes of a launch's buffers

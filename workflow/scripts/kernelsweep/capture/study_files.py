@@ -110,7 +110,6 @@ def read_launches(
 ) -> Captured:
     """Captured launches of one kernel. Raises UserError for several kernels, and for a launch that changed nothing.
 
-    folder       of the files that the records name
     find_source  finds the source of a kernel by its C++ name and its module's image, if there is one
     """
     symbols = list(dict.fromkeys(one["kernel"] for one in records))

@@ -33,10 +33,7 @@ TOOL_START_SECONDS = 180
 
 @dataclass(frozen=True)
 class Requests:
-    """The points to run, each with its variant's C++ name.
-
-    seconds  time limit of one point
-    """
+    """The points to run, each with its variant's C++ name."""
 
     task: KernelTask
     points: Sequence[tuple[Point, str]]

@@ -91,7 +91,6 @@ def searched_count(candidates: ValidPoints, problem: Problem, budget: int) -> in
 def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
     """The reason to skip a point of the sweep, or None to run it.
 
-    restrictions  expressions that every point must satisfy
     target        the kernel's compilation target: an architecture such as sm_90, or "emulator"; None for a
                   GPU of any architecture
     """

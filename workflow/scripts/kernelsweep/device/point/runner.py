@@ -67,7 +67,6 @@ class Runner:
     ) -> None:
         """Load the task's binary, if it has one.
 
-        instances  the task's, if some are made already
         report     gets what happens now, and returns from Now.WAITS once the device is the runner's again
         """
         self._platform, self._report = platform, report

@@ -99,7 +99,6 @@ class WorkerProcess:
     """A process of kernelsweep.device.worker.serve. A context manager that ends it.
 
     platform  the platform's implementation, as in platforms.kinds.Kind
-    parked    one that an earlier job has left, in place of a new one
     files     what the problem and the kernel are read from, which a sandbox has to show
 
     A new one imports the implementation and waits. It touches no device yet.

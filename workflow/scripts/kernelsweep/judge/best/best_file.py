@@ -19,10 +19,7 @@ SCHEMA_VERSION = 2
 
 
 def best_json(entries: Sequence[Best], uses: Sequence[Use], studies: Sequence[str], device: Mapping[str, Any]) -> str:
-    """The best configurations for programs, in the format of workflow/schemas/best.schema.json.
-
-    studies  the names of the searched studies
-    """
+    """The best configurations for programs, in the format of workflow/schemas/best.schema.json."""
     document = {
         "schema_version": SCHEMA_VERSION,
         "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},

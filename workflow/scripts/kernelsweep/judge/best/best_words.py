@@ -203,10 +203,7 @@ def gain_interval(gain: Interval) -> str:
 
 
 def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
-    """Which libraries are faster than what to use: `cub_tuned is 1.03× as fast as streaming_sum at 2³²`; "" for none.
-
-    rows  of use_rows()
-    """
+    """Which libraries are faster than what to use: `cub_tuned is 1.03× as fast as streaming_sum at 2³²`; or ""."""
     own = {kernel.name for kernel in study.kernels}
     ahead = grouped((row for row in rows if row["ahead"] and row["beside"] not in own), lambda row: row["beside"])
     return "; ".join(

@@ -404,8 +404,6 @@ def comparison_answer(
     It fails if results became wrong, if a kernel's proof failed, or by `fail_on` if kernels became slower or, on the
     emulator, count more.
 
-    summary        the content of comparison.json
-    text           the file comparison.md
     failed_proofs  sentences of what checks found, besides what the verdict has
     changes        the lines that changed in kernels which failed
     others         measured studies that are not compared: the edit may be in one of these

@@ -35,7 +35,6 @@ LEAST_WIDE_IN = 5.0
 class Drawing:
     """A figure, which a notebook shows, and what stands beside it on the page and in a paper.
 
-    title    its heading
     message  what it shows, in a sentence
     caption  how it is read
     source   where its numbers come from
