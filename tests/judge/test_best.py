@@ -15,10 +15,11 @@ from recorded import recorded
 from shipped_kernels import shipped_study
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, row_counts, sweep
 
+from kernelsweep.base.templates import environment
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text, configuration_text, libraries_text, use_rows
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses, of_reference
-from kernelsweep.judge.claims.claim import HOLDS, NEEDS_COUNTS
+from kernelsweep.judge.claims.claim import GOAL, HOLDS, NEEDS_COUNTS
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.reference import at_place
 from kernelsweep.judge.data.row_counts import RowCounts
@@ -164,11 +165,14 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     # Pins: a kernel whose check had failed when it was recorded had no row, and claims on counters were left out.
     claims = [{"study": "unrolling", "size": "", "source": "", "fails_at": "", "verdict": NEEDS_COUNTS}] * 2
     claims.append(claims[0] | {"verdict": HOLDS, "size": "2²⁴", "fails_at": "2¹⁶"})
+    # Pins: our goals counted among the claims, which the page counts apart.
+    claims.append(claims[2] | {"source": GOAL, "fails_at": ""})
     lacking = {"flagged": {"unrolling": ["mark"]}, "claims": claims}
     (flagged,) = answers({"unrolling": UNROLLING}, [], RowCounts(), {}, **lacking)
     text = " ".join(answer_text([flagged], "", {}).split())
     assert "no time of unrolling/mark counts: a check had found a mistake" in text
     assert "claims: 1 holds at 2²⁴ (1 of these fails at another size), 2 need counters" in text
+    assert "our goals: 1 of 1 met at 2²⁴" in text
     # Pins: a stack in place of the answer where a range is one size, which the library of tables took for a number.
     assert "1,000" in answer_text([replace(answer, uses=[{**of, "sizes": "1,000"} for of in answer.uses])], "", proofs)
     assert "note: unrolling/mark, races (emulator): all write 1" in " ".join(tables[0].split())
@@ -210,6 +214,14 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
         headline.replace("\xa0", " ")
         == "At 8192 × 8192, use two_shared_passes: 34% to 39% of the memory's peak and 23% of float32's"
     )
+    # Pins: no word on 4099 × 2051 below the heading.
+    lead = environment(ROOT / "workflow/scripts/kernelsweep/publish", is_html=True).get_template("page/use.html")
+    names = re.findall("<li><b>(.*?)</b>: <code>(.*?)</code>", str(lead.module.choices(rows)).replace("\xa0", " "))
+    sides = [("8192 × 8192", ("two_shared_passes", "two_shared_passes"))]
+    sides.append(("4099 × 2051", ("one_pass", "two_shared_passes")))
+    radii = ("1\u2060–\u20604", "16")
+    told = [(f"{side}, radius={at}", kernel) for side, of in sides for at, kernel in zip(radii, of, strict=True)]
+    assert names == told, "all sizes, the largest first"
     # Pins: convolution at 34% of the memory's peak and at 23% of float32's, without a word on which problem that is.
     of_all = reach({"convolution": chart, "blur": chart})
     one, other = (f"convolution at radius={radius}, blur at radius={radius}" for radius in (4, 16))
@@ -240,14 +252,16 @@ def test_arithmetic_that_rounds_more_has_a_panel_with_its_own_library_and_a_shar
     )
     # Pins: "use tensor_cores: 16%", without the library's 73%.
     headline, *beside_libraries = reach({"matmul": {**chart, "uses": rows}})
-    assert headline == (
-        "At 8192³, cublas_matmul reaches 76% of float32's peak, our double_buffered 70%; "
-        "of tf32's, cublas_matmul 73% (69–79%), our tensor_cores 16%"
-    ), "nobody is told to use what is slower than a library"
+    told = "At 8192³, cublas_matmul reaches 76% of float32's peak, our double_buffered 70%"
+    assert headline == told, "nobody is told to use what is slower than a library"
     # Pins: neither cuBLAS's visits, 9% apart, nor its lower clocks.
+    small = "1023\xa0×\xa01025\xa0×\xa01021"
     assert beside_libraries == [
-        "In float32, our fastest is 0.596 (0.554–0.651) to 0.919* times as fast as cublas_matmul at 3 sizes",
-        "In tf32, our fastest is 0.205* to 0.434* (0.424–0.444) times as fast as cublas_matmul at 3 sizes",
+        "At 8192³, cublas_matmul reaches 73% (69–79%) of tf32's peak, our tensor_cores 16%",
+        "In float32, our fastest is 0.596 (0.554–0.651) to 0.919* times as fast as cublas_matmul at 3 sizes"
+        f": least at {small}, most at 4096³",
+        "In tf32, our fastest is 0.205* to 0.434* (0.424–0.444) times as fast as cublas_matmul at 3 sizes"
+        f": least at 4096³, most at {small}",
     ]
     at_largest = [row["sizes"].partition(" ")[2] for row in rows if row["is_at_largest"]]
     assert at_largest == ["4096³; 8192³", "all", "4096³; 8192³"], "what is spelled out below the heading"
@@ -323,12 +337,15 @@ def test_what_stands_beside_is_the_fastest_library_measured_and_the_chart_has_th
     told = "At 2³², use counted_sum: 96% of the memory's peak; for all sizes streaming_sum: 92% (cub_tuned 94%)"
     assert headline == told, "what is used is no slower than a library"
     # Pins: the table's ratio at the largest size alone, 1.02, of a lead of up to 1.39.
-    assert ratios == "Our fastest is 1.01 to 1.39 (1.35–1.43) times as fast as the fastest library at 11 sizes"
+    told = "Our fastest is 1.01 to 1.39 (1.35–1.43) times as fast as the fastest library at 11 sizes"
+    assert ratios == f"{told}: least at 2²⁸, most at 2¹⁶"
     # Pins: lines that were one above 2²⁶, as shares from 0 to 100%.
     assert [tick["words"] for tick in chart["zoom"]["ticks"]] == ["0.8×", "1×", "1.2×", "1.4×"]
     one = chart["zoom"]["ticks"][1]["place"]
     assert chart["zoom"]["beside"]["rival"] == pytest.approx([one] * 11) and min(chart["zoom"]["best"]) > one
-    assert [winner["words"] for winner in chart["winners"]] == ["streaming_sum", "counted_sum"]
+    # Pins: counted_sum above the line at 2²⁸, for which the table has streaming_sum.
+    ends = [(winner["words"], round(winner["end"], 3)) for winner in chart["winners"]]
+    assert ends == [("streaming_sum", 0.812), ("counted_sum", 1)], "the kernels to use, as in the table: up to 2²⁸"
     assert chart["alike"] == ["2²⁰+3 (1.23×)", "2²⁸+3 (1.01×)"]
     assert [label["words"] for label in chart["labels"][-2:]] == ["2³⁰", "2³²"]
     # Up to 2²⁶, no kernel passes the fastest of those that do a part of the work; read_only alone is slower than ours.

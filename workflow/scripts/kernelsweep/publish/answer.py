@@ -16,7 +16,7 @@ from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.home import COMMAND, GPU_COMMAND, GPU_INSTALLATION
 from kernelsweep.judge.best.best_words import libraries_text, use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, of_reference
-from kernelsweep.judge.claims.claim import FAILS, HOLDS, NEEDS_COUNTERS, NEEDS_COUNTS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.claims.claim import FAILS, GOAL, HOLDS, NEEDS_COUNTERS, NEEDS_COUNTS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.claims.report import held_text
 from kernelsweep.judge.comparison.source import changed_lines
 from kernelsweep.judge.data.proofs import (
@@ -107,8 +107,8 @@ class StudyAnswer:
 
     @property
     def claims(self) -> Counter[str]:
-        """The number of claims on it with each kind of verdict."""
-        return Counter(row["verdict"] for row in self.claimed)
+        """The number of claims on it with each kind of verdict, without our goals."""
+        return Counter(row["verdict"] for row in self.claimed if row["source"] != GOAL)
 
     @property
     def mistaken(self) -> int:
@@ -187,9 +187,12 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     lines += [f"  {one.study} was {one.provenance}" for one in studies if one.provenance not in ("", provenance)]
     lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[kind]} {words[claims[kind] > 1]}" for kind, words in _CLAIMS.items() if claims.get(kind)]
+    claimed = [row for study in studies for row in study.claimed if row["verdict"] in _CLAIMS]
+    published, goals = ([row for row in claimed if (row["source"] == GOAL) is is_goal] for is_goal in (False, True))
     if claims[HOLDS]:
-        counts[0] = held_text([row for study in studies for row in study.claimed], counts[0])
+        counts[0] = held_text(published, counts[0])
     lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []
+    lines += [fitted(f"  {held_text(goals).replace('Our', 'our', 1)}")] if goals else []
     are_told = all(proof.mistakes for proof in proofs.values())  # as errors
     checked = "" if are_told else f"  checked for races, bounds, uninitialised reads: {proofs_in_words(proofs)}"
     lines += [fitted(checked)] if checked else []
@@ -263,7 +266,11 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     of_rows = [(study, row) for study in studies for row in study.uses if not row["is_refined"]]
     if not of_rows:
         return []
-    notes = ["* Some sizes have a better choice: see the page."] if any(row["has_better"] for _, row in of_rows) else []
+    notes = (
+        ["* Some sizes have a better kernel to use: see the page."]
+        if any(row["has_better"] for _, row in of_rows)
+        else []
+    )
     for study in studies:
         faster = libraries_text([row for of, row in of_rows if of is study], study.settings)
         notes += [f"{faster}."] if faster else []

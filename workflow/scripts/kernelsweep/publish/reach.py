@@ -24,7 +24,7 @@ def reach(charts: Mapping[str, Mapping[str, Any]]) -> list[str]:
         return []
     if len(charts) == 1:
         (chart,) = charts.values()
-        return [_use(chart), *_beside_libraries(chart)]
+        return [_use(chart), *_further(chart), *_beside_libraries(chart)]
     parts = {study: [chart, *chart["further"].values()] for study, chart in charts.items()}
     of, at = ({study: _joined(of, name) for study, of in parts.items()} for name in ("ends_of", "ends_at"))
     peaks = dict.fromkeys(chain(*of.values()))
@@ -63,30 +63,30 @@ def _use(chart: Mapping[str, Any]) -> str:
         text = f"Use {_names(first)}: {shares} at {size}"
         text += f"; chosen by size{_reaching(better, [*_joined(first, 'shares')], _names(first))}" if better else ""
     else:
-        text = f"At {size}, {_beside(better or first, 'use ', ' peak')}"
+        text = f"At {size}, {_beside(better or first)}"
         text += f"; for all sizes{_reaching(first, [*_joined(better, 'shares')])}" if better else ""
-    for kind, one in chart["further"].items():
-        rows = [row for row in one["reached"] if row["is_refined"]] or one["reached"]
-        way = "" if [*one["ends_of"]] == [kind] else f"in {kind}, "
-        text += f"; {way}{_beside(rows, is_further=True) if rows else f'{kind}: ' + _of_peaks(one['ends_of'], '')}"
     return text
 
 
-def _beside(rows: Sequence[Mapping[str, Any]], verb: str = "", word: str = "", is_further: bool = False) -> str:
-    """The rows' kernels and shares, behind those of the libraries that are faster.
+def _further(chart: Mapping[str, Any]) -> list[str]:
+    """A sentence on each further kind of arithmetic, with its share of the peak at the largest sizes."""
+    texts = []
+    for kind, one in chart["further"].items():
+        rows = [row for row in one["reached"] if row["is_refined"]] or one["reached"]
+        way = "" if [*one["ends_of"]] == [kind] else f"in {kind}, "
+        text = _beside(rows) if rows else f"our fastest reaches {_of_peaks(one['ends_of'])}"
+        texts.append(f"At {chart.get('end') or 'the largest size'}, {way}{text}")
+    return texts
 
-    is_further  whether other text stands before
-    """
-    shares, ahead = _joined(rows, "shares"), _ahead(rows, "" if is_further else "reaches ")
+
+def _beside(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows' kernels and shares, behind those of the libraries that are faster."""
+    shares, ahead = _joined(rows, "shares"), _ahead(rows, "reaches ")
     if not ahead or len(shares) > 1:
-        ours = (
-            f"our fastest is {_names(rows)}" if ahead and not is_further else f"{'' if ahead else verb}{_names(rows)}"
-        )
-        return f"{ours}: {_of_peaks(shares, word)}{f' ({ahead})' if ahead else ''}"
+        ours = f"{'our fastest is' if ahead else 'use'} {_names(rows)}"
+        return f"{ours}: {_of_peaks(shares)}{f' ({ahead})' if ahead else ''}"
     ((peak, own),) = shares.items()
-    of = f"of {peak_text(peak)}{word}"
-    ours = f"our {_names(rows)} {_range(own)}"
-    return f"{of}, {ahead}, {ours}" if is_further else f"{ahead} {of}, {ours}"
+    return f"{ahead} of {peak_text(peak)} peak, our {_names(rows)} {_range(own)}"
 
 
 def _reaching(rows: Sequence[Mapping[str, Any]], peaks: Sequence[str], said: str = "") -> str:
@@ -119,6 +119,7 @@ def _beside_libraries(chart: Mapping[str, Any]) -> list[str]:
         text += f" as {library} at {f'{len(gains)} sizes' if len(gains) > 1 else least}"
         if gains[least] < 1 < gains[most]:
             text += f", faster at {sum(gain > 1 for gain in gains.values())}"
+        text += f": least at {least}, most at {most}" * (least != most)
         texts.append(text)
     return texts
 

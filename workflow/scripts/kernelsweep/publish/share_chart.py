@@ -74,7 +74,7 @@ def share_chart(
     further    of each further kind of arithmetic, `ends_of` to `library` as above
     beside     of the fastest library at each size, and of the fastest of nearest_limits(): their `kind`, `words`,
                `shares` with their `ranges`, where they were `throttled`, whether it `is_drivers`, which moves the
-               same bytes, and where our fastest `passes` a limit; of lines, also of the table's choice for all sizes,
+               same bytes, and where our fastest `passes` a limit; of lines, also of the table's kernel for all sizes,
                and words are those at the last size, with those of other sizes `elsewhere`
 
     Sizes on one axis of numbers, with shares of one peak and one kind of arithmetic, are lines:
@@ -85,7 +85,7 @@ def share_chart(
              name cut to its room in `short`, its `share`, that or the ratio in `words`, and the places from 0 to 1 `at`
              which it is and of the text
     alike    the sizes that no line has, as they nearly equal others, each with our fastest's ratio or share, in words
-    winners  our fastest kernels, each with the places from 0 to 1 at which its sizes `start` and `end`
+    winners  the kernels to use, each with the places from 0 to 1 at which its sizes `start` and `end`, and of its name
     and where the sizes stand, as _places() gives it
 
     Others are rows:
@@ -213,7 +213,9 @@ def share_chart(
             for at, (size, share) in enumerate(zip(sizes, chart["curve"], strict=True))
             if at not in run
         ]
-        chart["winners"] = _winners([fastest[at] for at in run], [where["places"][at] for at in run]) if where else []
+        used_at = {size: row["kernel"] for row in uses if not row["has_better"] for size in row.get("losses", ())}
+        names = [used_at.get(sizes[at], "") for at in run]
+        chart["winners"] = _winners(names, [where["places"][at] for at in run]) if where else []
         return {**chart, "ends": _ends(fastest[run[-1]], chart, run[-1]) if run else []}
     # The smallest and the largest size are among those that are drawn.
     most = min(len(known), MOST_ROWS)
@@ -395,17 +397,15 @@ def are_close(lines: Iterable[Shares], baseline: Shares) -> bool:
     )
 
 
-def _winners(fastest: Sequence[Sequence[str]], places: Sequence[float]) -> list[dict[str, Any]]:
-    """The kernels that are our fastest from size to size, and where; of those that tie, the one before if it is.
+def _winners(names: Sequence[str], places: Sequence[float]) -> list[dict[str, Any]]:
+    """The kernels to use from size to size, and where; of sizes without one, nothing.
 
-    fastest  the fastest kernels at each size; places: of the sizes
+    names  of the kernels at each size; places: of the sizes
     """
-    names: list[str] = []
-    for tied in fastest:
-        names.append(names[-1] if names and names[-1] in tied else tied[0])
     middles = [0.0, *((one + other) / 2 for one, other in pairwise(places)), 1.0]
     runs = [(name, [*run]) for name, run in groupby(range(len(names)), lambda at: names[at])]
-    return [{"words": name, "start": middles[run[0]], "end": middles[run[-1] + 1]} for name, run in runs]
+    ends = [(name, middles[run[0]], middles[run[-1] + 1]) for name, run in runs if name]
+    return [{"words": name, "start": start, "end": end, "place": (start + end) / 2} for name, start, end in ends]
 
 
 def _ends(names: Sequence[str], chart: Mapping[str, Any], last: int) -> list[dict[str, Any]]:
@@ -424,8 +424,10 @@ def _ends(names: Sequence[str], chart: Mapping[str, Any], last: int) -> list[dic
     shown: list[dict[str, Any]] = []
     for kind, name, share, at in ((kind, name, shares[last], places[last]) for kind, name, shares, places in lines):
         if share is not None and (kind or all(abs(at - other["at"]) >= _APART for other in shown)):
-            most = _LETTERS.get(kind, _LETTERS[""])
-            short = name if len(name) <= most else f"{name[:most]}…"
+            most, short = _LETTERS.get(kind, _LETTERS[""]), name
+            if len(name) > most:
+                first, _, more = name.partition(" and ")
+                short = f"{first} +{more.removesuffix(' more')}" if more and len(first) <= most else f"{name[:most]}…"
             gain = "1" if kind == "rival" else times_text(share / zoom["library"][last]) if zoom else ""
             words = f"{gain}×" if zoom else share_text(share)
             shown.append({"kind": kind, "name": name, "short": short, "share": share, "words": words, "at": at})

@@ -80,11 +80,11 @@ def held_text(rows: Sequence[Mapping[str, Any]], count: str = "") -> str:
     Then of our goals: `our goals: 2 of 2 met at their sizes (1 of these missed at another size)`.
 
     rows   of claims.csv
-    count  what to say in place of the first five words, of claims and goals together
+    count  what to say of claims in place of the first five words
     """
     texts = []
     for words, is_goal in ((count or "{} of {} claims hold", False), ("our goals: {} of {} met", True)):
-        judged = [row for row in rows if is_goal is (row["source"] == GOAL and not count)]
+        judged = [row for row in rows if is_goal is (row["source"] == GOAL)]
         held, sizes = [row for row in judged if row["verdict"] == HOLDS], {row["size"] for row in judged} - {""}
         where = "their sizes" if len(sizes) > 1 else "".join(sizes).replace(EVERY_SIZE, "every size")
         turned = sum(bool(row["fails_at"]) for row in held)

@@ -25,8 +25,8 @@ EMPTY_IN = 1.2
 # The widths of figures in inches, and by their names in config.yaml's figure_widths.
 TWO_COLUMNS = 7.16
 WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": 3.5}
-# The page has each figure in this width as well, for phones of 390 pixels: there, the text has 11 pixels.
-PHONE = 3.05
+# The page has each figure in this width as well, for phones.
+PHONE = WIDTHS["one_column"]
 # A narrower figure is one column's: it shows what matters most, and its caption says what it leaves out.
 LEAST_WIDE_IN = 5.0
 

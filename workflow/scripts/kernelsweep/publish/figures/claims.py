@@ -21,7 +21,7 @@ from kernelsweep.judge.claims.report import held_text
 from kernelsweep.judge.data.words import device_text, list_texts
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import narrow_name
-from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, Drawing, is_narrow
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, is_narrow
 from kernelsweep.publish.drawing.rows import add_legend, legend_in, row_panel
 from kernelsweep.publish.drawing.series import scale_log
 from kernelsweep.publish.figure_files import TEXTS_FILE
@@ -31,6 +31,8 @@ from kernelsweep.results import each_row
 # The height of what a claim allows, a mark's size, and the marks of quantities, in their order. A row's quantities are
 # one below another, and what shares a row has strokes.
 BAR_PT, MARK_PT, MARKERS, APART_IN = 8.0, 4.2, "o^sPvX", 0.05
+# On a phone of 390 pixels, text of a figure of this width has 11.
+PHONE_IN = 3.05
 STROKE = Path2D([(-0.4, -1), (0.4, -1), (0.4, 1), (-0.4, 1), (-0.4, -1)])
 Claims = Sequence[Mapping[str, str]]
 Stories = Mapping[str, Sequence[str]]
@@ -43,7 +45,7 @@ def draw_files(file: Path, device: Mapping[str, Any], folder: Path, stories: Sto
     folder.mkdir(exist_ok=True)
     claims = [*each_row(file)]
     if sum(map(has_number, claims)) > 2:
-        draw(claims, device, stories, PHONE).save(folder / narrow_name("claims"))
+        draw(claims, device, stories, PHONE_IN).save(folder / narrow_name("claims"))
         drawn = draw(claims, device, stories)
         for suffix in (".svg", ".pdf"):
             drawn.save(folder / f"claims{suffix}")

@@ -73,7 +73,8 @@ def _largest(data: StudyData, steps: Sequence[StoryRow], places: Sequence[int | 
     where += f", each at its fastest {list_texts(free, len(free))}".rstrip()
     values = " → ".join(four_digits(times[size][label].value) for label in (before, after))
     finding = f"Largest step{where}: {values} µs, {over} `{before}`."
-    return {"place": labels.index(after) + 1, "words": f"{after} is {over} {before}{where}", "finding": finding}
+    words = f"{after} is {over} {before}{where}".replace(" ×", " with unroll factor ")
+    return {"place": labels.index(after) + 1, "words": words, "finding": finding}
 
 
 def _step(data: StudyData, steps: Sequence[StoryRow], number: int, place: int | None) -> dict[str, Any]:
@@ -96,6 +97,7 @@ def _place(data: StudyData) -> str:
     if data.compares_outputs or not numbers:
         return ""
     fixed = " Each step has a fixed configuration here; the answer has the fastest." if data.steps else ""
+    fixed += " ×2: unroll factor 2." * any("×" in step.name for step in data.steps)
     return f"{' and '.join(numbers).capitalize()}: at {place_of_table(data)}.{fixed}"
 
 
