@@ -266,11 +266,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     of_rows = [(study, row) for study in studies for row in study.uses if not row["is_refined"]]
     if not of_rows:
         return []
-    notes = (
-        ["* Some sizes have a better kernel to use: see the page."]
-        if any(row["has_better"] for _, row in of_rows)
-        else []
-    )
+    notes = ["* Some sizes have a better configuration: see the page."] * any(row["has_better"] for _, row in of_rows)
     for study in studies:
         faster = libraries_text([row for of, row in of_rows if of is study], study.settings)
         notes += [f"{faster}."] if faster else []

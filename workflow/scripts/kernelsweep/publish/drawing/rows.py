@@ -57,8 +57,7 @@ def row_panel(
     for place, high, head, group, value in zip(places, rows_in, heads, groups, values, strict=True):
         axes.text(right, place, value, color=colour, **at)
         edge = (EDGE_IN - margins.left) / size_in(axes)[0]
-        clear: Any = {"facecolor": palette.WHITE, "linewidth": 0, "pad": 0.5}
-        look = at | {"ha": "left", "bbox": clear}
+        look = at | {"ha": "left", "bbox": {"facecolor": palette.WHITE, "linewidth": 0, "pad": 0.5}}
         axes.text(edge, place - high / 2 - 0.4 * HEAD_IN, group * head, weight="bold", **look)
     return figure, axes, places
 

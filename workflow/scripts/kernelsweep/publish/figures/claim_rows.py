@@ -40,10 +40,8 @@ def claim_rows(claims: Sequence[Mapping[str, str]], stories: Mapping[str, Sequen
     is_more = (rows["verdict"] == HOLDS) & ((rows["ratio"] - 1) / (limits - 1) <= NEAR)
     # A single one has a row of its own.
     is_more &= is_more.groupby(rows["head"]).transform("sum") > 1
-    rows["mark"], rows["ratio"] = (
-        rows["mark"].where(~is_more, ""),
-        rows["ratio"].where(~is_more, rows["ratio"].round(2)),
-    )
+    rows.loc[is_more, "mark"] = ""
+    rows["ratio"] = rows["ratio"].where(~is_more, rows["ratio"].round(2))
     more = rows[is_more].groupby("head")["ratio"].agg(["size", "min", "max"])
     names = {head: f"{size} more hold: {low:.2f}–{high:.2f}" for head, size, low, high in more.itertuples()}
     rows["name"] = rows["name"].where(~is_more, rows["head"].map(names))
