@@ -27,7 +27,7 @@ from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
-from kernelsweep.judge.data.proofs import KernelProof
+from kernelsweep.judge.data.proofs import KernelProof, message_at
 from kernelsweep.judge.grade import Verdict, faults_of, grade_answer, judged, report
 from kernelsweep.project import grading
 from kernelsweep.project.project import load_study
@@ -303,10 +303,12 @@ def test_a_kernel_to_compare_with_that_is_wrong_is_told() -> None:
     rows = [{"status": status, "n": n, "parameters": f"n={n}"} for status, n in (("ok", "4"), ("wrong_result", "5"))]
     race = {"check": "races", "finding": "race", "message": "thread 1 reads", "point": "n=5"}
     faults = faults_of("naive", rows, KernelProof(Counter(), mistakes=[race]))
-    (right, told) = report([Verdict("x", "x.cu")], "own", "naive", 0.02, faults)[0]["verdict"]
-    assert right == "x: right." and told.startswith(
-        "naive itself is wrong at 1 of 2 points, such as n 5; and by a check: "
-    )
+    right, *told = report([Verdict("x", "x.cu")], "own", "naive", 0.02, faults)[0]["verdict"]
+    assert right == "x: right." and told == [
+        "naive itself is wrong at 1 of 2 points, such as n 5: "
+        "the random ones among these are held against no candidate.",
+        f"A check found in naive itself: {message_at(race)}. There, it accuses no candidate.",
+    ]
     assert not faults_of("naive", rows[:1], None)
 
 

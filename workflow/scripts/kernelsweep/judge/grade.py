@@ -273,18 +273,19 @@ def add_ratios(
 
 
 def faults_of(against: str, rows: Iterable[Row], proof: KernelProof | None) -> list[str]:
-    """A sentence on what is wrong with the kernel that candidates are compared with; none where nothing is."""
+    """Sentences on what is wrong with the kernel that candidates are compared with; none where nothing is."""
     run = [row for row in rows if row["status"] != "skipped"]
     failed = [row for row in run if row["status"] != "ok"]
-    found = [f"at {len(failed)} of {len(run)} points, such as {where_text(failed[0], run)}"] if failed else []
-    found += [
-        f"by a check: {message_at(row)}" for row in (proof.mistakes if proof else ()) if row["check"] != "result"
-    ][:1]
-    return (
-        [f"{against} itself is wrong {'; and '.join(found)}. What it fails at tells less of candidates."]
-        if found
-        else []
-    )
+    found = [row for row in (proof.mistakes if proof else ()) if row["check"] != "result"]
+    told = [
+        f"{against} itself is wrong at {len(failed)} of {len(run)} points, such as {where_text(row, run)}: the random "
+        "ones among these are held against no candidate."
+        for row in failed[:1]
+    ]
+    told += [
+        f"A check found in {against} itself: {message_at(row)}. There, it accuses no candidate." for row in found[:1]
+    ]
+    return told
 
 
 def report(
