@@ -91,6 +91,7 @@ class Outcome:
     before_binary    the SHA-256 of the machine code of the earlier version, which visits' `before` are of; "" without
     counts           metrics of one run by name, where the platform counts
     touched          the elements of each array up to the last one that was accessed, where the platform watches
+    seconds          how long the last visit took, as a process of ours saw it
     """
 
     status: str
@@ -109,6 +110,7 @@ class Outcome:
     counts: dict[str, float] = field(default_factory=dict)
     touched: dict[str, int] = field(default_factory=dict)
     reason: Reason = Reason.NONE
+    seconds: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
         self.message, self.reason = readable(self.message, _LONGEST_MESSAGE), Reason(self.reason)

@@ -300,8 +300,8 @@ def _metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, 
     return {name: table[name].values() for name in names}
 
 
-# The pictures of a kernel's accesses take one or two of the processor's seconds. One that takes more has no end.
-_DRAWN_SECONDS = 30.0
+# The picture of a kernel's accesses takes less than one of the processor's seconds. One that takes many has no end.
+_DRAWN_SECONDS = 10.0
 
 
 def accesses(project: Project, study: str) -> plans.PointsPlan:

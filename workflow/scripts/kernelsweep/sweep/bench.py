@@ -142,8 +142,9 @@ class Bench:
         outcome = self._workers[process].run(request, limits.of(visit.point), self)
         for timing in outcome.visits:
             timing.process = process
+        outcome.seconds = round(time.perf_counter() - started, 6)
         if outcome.status == "ok":
-            limits.add(visit.point, time.perf_counter() - started)
+            limits.add(visit.point, outcome.seconds)
         return self._front.record(outcome, ready.identity)
 
     def begin(self, visit: Visit) -> None:

@@ -37,11 +37,14 @@ class TimeLimits:
         for is_own, values in ((True, journal.values()), (False, journal.beside(_MOST_OF_OTHERS))):
             for value in values:
                 # A sweep's line, one of a study with other axes, or one that was edited.
-                with suppress(KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
-                    point, seconds = Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"]
-                    self.add(point, seconds)
-                    if is_own:
-                        self._own[point] = min(seconds, self._own.get(point, math.inf))
+                with suppress(KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
+                    point, outcome = Point(value["of"]["point"]), value["outcome"]
+                    # The platform's seconds are without those of the host.
+                    seconds = outcome["visits"][0]["seconds"] if outcome["visits"] else outcome["seconds"]
+                    if outcome["status"] == "ok" and seconds > 0:
+                        self.add(point, seconds)
+                        if is_own:
+                            self._own[point] = min(seconds, self._own.get(point, math.inf))
 
     def add(self, point: Point, seconds: float) -> None:
         """Note how long a point took."""
