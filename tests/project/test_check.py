@@ -23,7 +23,7 @@ from kernelsweep.project.check import Given, check_file
 from kernelsweep.project.check_points import default_points
 from kernelsweep.project.checked import Checked
 from kernelsweep.project.command import check
-from kernelsweep.project.guess import guess
+from kernelsweep.project.guess import Guess, guess, kernels_in
 from kernelsweep.project.learnt_arrays import Holds, learn
 from kernelsweep.project.new_study import start_study
 from kernelsweep.reasons import Reason
@@ -198,8 +198,7 @@ def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_pat
 
 
 def test_a_mode_is_no_size_and_a_grid_has_a_block(tmp_path: Path) -> None:
-    file = tmp_path / "modes.cu"
-    file.write_text(
+    (file := tmp_path / "modes.cu").write_text(
         "typedef enum { PLAIN, OTHER } mode_t_;\nenum class How { fast };\n"
         "__global__ void pairs(float *y, const float *x, mode_t_ mode, How how, int n, int bdim) {\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (mode == PLAIN) y[i] = x[i];\n}\n"
@@ -223,8 +222,7 @@ def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_
 
 
 def test_what_the_sizes_of_arrays_leave_unjudged_is_said_and_judged_once_they_are_given(tmp_path: Path) -> None:
-    file = tmp_path / "far.cu"
-    file.write_text(
+    (file := tmp_path / "far.cu").write_text(
         "__global__ void far(float *y, const float *x, const int *ranks, int n) {\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    if (i <= n) y[ranks[0] + 3 * i] = 0.5f;\n}\n"
@@ -243,8 +241,7 @@ def test_what_the_sizes_of_arrays_leave_unjudged_is_said_and_judged_once_they_ar
 
 
 def test_rows_of_any_length_are_told_from_products_of_sizes(tmp_path: Path) -> None:
-    file = tmp_path / "boxes.cu"
-    file.write_text(
+    (file := tmp_path / "boxes.cu").write_text(
         "__global__ void inside(int *mask, const float *boxes, const float *points, int many, int n, int a, int b) {\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x, box = blockIdx.y;\n    if (i >= n) return;\n"
         "    mask[box * n + i] = a * b * (points[3 * i] + points[3 * i + 2] < boxes[7 * box + 6]);\n}\n"
@@ -262,8 +259,7 @@ def test_rows_of_any_length_are_told_from_products_of_sizes(tmp_path: Path) -> N
 
 
 def test_a_templates_arguments_can_be_named_and_vectors_are_passed_by_value(tmp_path: Path) -> None:
-    file = tmp_path / "scaled.cu"
-    file.write_text(
+    (file := tmp_path / "scaled.cu").write_text(
         "#include <cuda_fp16.h>\n"
         "template <typename T, typename P> __global__ void scaled(T *y, P x, float2 by, int n) {\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -278,19 +274,12 @@ def test_a_templates_arguments_can_be_named_and_vectors_are_passed_by_value(tmp_
 
 
 def test_a_barrier_that_threads_miss_which_then_end_is_a_note(tmp_path: Path) -> None:
-    file = tmp_path / "guarded.cu"
-    file.write_text("""\
-__global__ void guarded(float *y, const float *x, int n) {
-    __shared__ float s[128];
-    int i = blockIdx.x * 128 + threadIdx.x;
-    if (i < n) {
-        s[threadIdx.x] = x[i];
-        __syncthreads();
-        y[i] = s[threadIdx.x];
-    }
-}
-void run(float *y, float *x, int n) { guarded<<<(n + 127) / 128, 128>>>(y, x, n); }
-""")
+    (file := tmp_path / "guarded.cu").write_text(
+        "__global__ void guarded(float *y, const float *x, int n) {\n    __shared__ float s[128];\n"
+        "    int i = blockIdx.x * 128 + threadIdx.x;\n    if (i < n) {\n        s[threadIdx.x] = x[i];\n"
+        "        __syncthreads();\n        y[i] = s[threadIdx.x];\n    }\n}\n"
+        "void run(float *y, float *x, int n) { guarded<<<(n + 127) / 128, 128>>>(y, x, n); }\n"
+    )
     result = checked(file, "guarded")
     (note,) = result.notes
     assert (result.status, note.kind, note.points) == (0, "barrier", ("n=1000", "n=37")), result
@@ -299,8 +288,7 @@ void run(float *y, float *x, int n) { guarded<<<(n + 127) / 128, 128>>>(y, x, n)
 
 
 def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Path) -> None:
-    file = tmp_path / "asks.cu"
-    file.write_text(ASKS)
+    (file := tmp_path / "asks.cu").write_text(ASKS)
     every = all_checked(file)
     found = {kernel: result for kernel, result in every.items() if kernel not in ("flipped", "either")}
     assert {kernel for kernel, result in found.items() if result.status} == {"corner", "counted"}, found
@@ -399,8 +387,7 @@ def test_an_arrays_size_is_learnt_from_different_numbers_of_blocks(tmp_path: Pat
 
 
 def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> None:
-    file = tmp_path / "sums.cu"
-    file.write_text(
+    (file := tmp_path / "sums.cu").write_text(
         "__global__ void sums(int *y, const int *x, const int *begins, int rows, int columns) {\n"
         "    int sum = begins[blockIdx.x + 1] - begins[blockIdx.x];\n"
         "    for (int c = threadIdx.x; c <= columns; c += 32) sum += x[blockIdx.x * columns + c];\n"
@@ -413,16 +400,11 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
     assert result.status == 3 and [one.lines[0][0] for one in result.doubtful] == ["sums.cu:3"], result
     assert "x may have rows * columns + 1 elements" in repr(result)
     # What lies before the start does so whatever the size, if the file shows where the array starts.
-    stencil = """__global__ void blur(float *out, const float *x, int n) {
-        int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i < n) out[i] = x[i - 1] + x[i] + x[i + 1];
-    }
-    void host(float *out, int n) {
-        float *x;
-        cudaMalloc((void **)&x, n * sizeof(float));
-        blur<<<(n + 63) / 64, 64>>>(out, x, n);
-    }
-    """
+    stencil = (
+        "__global__ void blur(float *out, float *x, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) out[i] = x[i - 1] + x[i] + x[i + 1];\n}\nvoid host(float *out, int n) {\n    float *x;\n"
+        "    cudaMalloc((void **)&x, n * sizeof(float));\n    blur<<<(n + 63) / 64, 64>>>(out, x, n);\n}\n"
+    )
     file.write_text(stencil)
     below = checked(file, "blur")
     (found,) = below.findings
@@ -515,8 +497,7 @@ def test_bounds_are_not_judged_of_an_array_whose_size_is_not_known(tmp_path: Pat
 
 
 def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) -> None:
-    file = tmp_path / "beside.cu"
-    file.write_text(
+    (file := tmp_path / "beside.cu").write_text(
         "__global__ void beside(int *y, int n) {\n"
         "    __shared__ int s[64];\n"
         "    s[threadIdx.x + 1] = n;\n"
@@ -536,8 +517,7 @@ def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) 
 def test_a_byte_is_one_of_256_indices_so_that_more_of_them_meet(
     tmp_path: Path, body: str, size: int, status: int
 ) -> None:
-    file = tmp_path / "bins.cu"
-    file.write_text(
+    (file := tmp_path / "bins.cu").write_text(
         "__global__ void count(int *bins, const unsigned char *data, int n) {\n"
         f"    int i = blockIdx.x * 256 + threadIdx.x;\n    if (i < n) {body};\n}}\n"
         "void run(int *bins, unsigned char *data, int n) { count<<<(n + 255) / 256, 256>>>(bins, data, n); }\n"
@@ -556,20 +536,42 @@ def test_a_lock_is_free_at_first(tmp_path: Path) -> None:
         __threadfence();
         atomicExch(lock, 0);
     }
-    void host(float *sum, const float *x, int *lock, int n) {
-        ZERO total<<<(n + 31) / 32, 32>>>(sum, x, lock, n);
-    }
+    void host(float *sum, const float *x, int *lock, int n) { ZERO total<<<(n + 31) / 32, 32>>>(sum, x, lock, n); }
     """
     (file := tmp_path / "total.cu").write_text(kernel.replace("ZERO", "cudaMemset(lock, 0, 4);"))
     result = checked(file, "total")
     assert result.right and result.guessed["int *lock"].startswith("updated, zeros at first; 1 elements"), result
     file.write_text(kernel.replace("ZERO", ""))  # Only a run tells that it is a lock, and that is slow.
 
-    def run(points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
+    def run(_: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
         waits = Outcome("launch_failed", reason=Reason.BARRIER)
         return {Point(points[0]): Outcome("ok", touched={"lock": 1}) if holds["lock"].zeros else waits}
 
     assert {name for name, of in learn(guess(file), run)[1].items() if of.zeros} == {"lock"}
+
+
+def test_what_the_host_hides_is_made_up_and_said(tmp_path: Path) -> None:
+    header = "#ifndef REAL_H\n#define REAL_H\ntypedef double real;\n__global__ void other(real *y) {}\n#endif\n"
+    (tmp_path / "real.h").write_text(header)
+    (file := tmp_path / "taps.cu").write_text(
+        '#include "real.h"\n__global__ void taps(real *y, const real *x, const int *at, int L, int rows, int K) {\n'
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= L * rows) return;\n    real sum = 0;\n"
+        "    for (int k = 0; k < K; ++k) sum += x[at[i] * K + k];\n    y[i] = sum;\n}\n"
+        "template <int THREADS> __global__ void turned(int *y, int n) {\n    __shared__ int s[64];\n"
+        "    s[threadIdx.x] = y[threadIdx.x];\n    __syncthreads();\n    y[threadIdx.x] = s[n - 1 - threadIdx.x];\n}\n"
+        "__global__ void parts(int *y, int n) { y[blockIdx.x * blockDim.x * blockDim.y + threadIdx.x] = n; }\n"
+        "void host(dim3 &sides, int rows, int threads) {\n    int k = weight.size(1);\n    const int n = 64;\n"
+        "    taps<<<(sides.x * rows + 63) / 64, 64>>>(y, x, at, sides.x, rows, k);\n"
+        "    turned<threads><<<1, n>>>(y, n);\n    parts<<<1 << 20, dim3(32, threads / 32)>>>(y, n);\n}\n"
+    )
+    taps, turned, parts = all_checked(file).values()
+    assert taps.right and "0" not in taps.guessed["K"].split(", "), taps
+    assert guess(file, "taps").parameters[0].dtype == "float64"
+    assert taps.guessed["const real *x"].startswith("read; min(L, rows, K) * K elements"), taps
+    assert turned.right and turned.guessed["THREADS"].startswith("128 (made up: the file has none"), turned
+    assert parts.right and parts.guessed["launch"].endswith("(as in line 21, with fewer blocks)"), parts
+    (file := tmp_path / "main.cu").write_text('#include "taps.cu"\n#include "real.h"\n')
+    assert [*kernels_in(file)] == ["taps", "turned", "parts", "other"]
 
 
 def test_a_slow_kernel_is_checked_at_small_sizes(tmp_path: Path) -> None:
@@ -579,7 +581,7 @@ def test_a_slow_kernel_is_checked_at_small_sizes(tmp_path: Path) -> None:
         "    dim3 grid((n + 31) / 32, batch * heads);\n    slow<32><<<grid, 32>>>(y, x, n);\n}\n"
     )
 
-    def run(points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
+    def run(_: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
         elements = 32 * prod(points[0].values())
         is_slow = elements > 2**14
         return {Point(points[0]): Outcome("timed_out") if is_slow else Outcome("ok", touched={"y": elements})}
@@ -631,17 +633,16 @@ def test_points_have_blocks_and_rows_that_fit(tmp_path: Path) -> None:
 
 def test_an_array_that_is_only_read_is_no_output_without_const_too(tmp_path: Path) -> None:
     (file := tmp_path / "filter.cu").write_text(
-        "__global__ void filter(float *y, float *x, int *at, float *a, float *b, float *c, float *d, int n) {\n"
+        "__global__ void filter(float *y, float *x, int *at, float *a, float *b, float *c, float *d, int *e, int n) {\n"
         "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    float *moved = a + 1, &bound = b[i];\n"
+        "    int2 two = ((int2 *)e)[i];\n    float *moved = a + 1, &bound = b[i];\n"
         "    if (i < n && x[i] == 0) { y[i] += -x[at[i]] / 2; atomicAdd(&c[i], 1.0f); swap(d[0], d[i]); }\n}\n"
     )
-    assert [one.name for one in guess(file, "filter").arrays if not one.written] == ["x", "at"]
+    assert [one.name for one in guess(file, "filter").arrays if not one.written] == ["x", "at", "e"]
 
 
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
-    file = tmp_path / "count.cu"
-    file.write_text(
+    (file := tmp_path / "count.cu").write_text(
         "__global__ void count(int *total, int n) {\n"
         "    int old = atomicAdd(total, 0);\n"
         "    atomicExch(total, old + 1);\n"
@@ -666,8 +667,9 @@ def test_what_cannot_be_checked_is_said_and_what_is_given_is_used(
     assert "`nv_bfloat16 *y` has the type bfloat16, which needs the package ml_dtypes" in repr(result)
     result = checked(write(tmp_path), "structured")
     assert result.status == 2 and "no argument can be made for `struct node *nodes`" in repr(result)
-    file = tmp_path / "tile.cu"
-    file.write_text("__global__ void copy(float *y, const float *x, int n) { y[blockIdx.x * TILE + threadIdx.x] = 0; }")
+    (file := tmp_path / "tile.cu").write_text(
+        "__global__ void copy(float *y, const float *x, int n) { y[blockIdx.x * TILE + threadIdx.x] = 0; }"
+    )
     assert "Give --grid and --block, over n." in repr(checked(file, "copy", options=["-DTILE=32"]))
     given = checked(file, "copy", options=["-DTILE=32"], grid="n / 32", block="32", cases=[{"n": 64}, {"n": 40}])
     assert given.status == 1 and "writes y[40]" in repr(given) and "at n=40; not at n=64" in repr(given)
@@ -708,6 +710,7 @@ def test_what_refuses_several_kernels_is_said_once(tmp_path: Path, capsys: pytes
     assert check([str(file)]) == 2
     printed = capsys.readouterr().out
     assert printed.count("'missing' was not declared") == 1 and "not checked: for the same reason as one." in printed
+    assert sum(not line.startswith("  ") for line in printed.splitlines()) == 2, printed
 
 
 def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -715,8 +718,7 @@ def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch
         (tmp_path / folder).mkdir()
     (tmp_path / "include/scaled.h").write_text("#define SCALED(x) (FACTOR * (x))\n")
     (tmp_path / "build/includes.rsp").write_text("-I../include\n")
-    file = tmp_path / "src/scale.cu"
-    file.write_text(
+    (file := tmp_path / "src/scale.cu").write_text(
         '#include "scaled.h"\n__global__ void scale(float *y, const float *x, int n)\n{\n'
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = SCALED(x[i]);\n}\n"
         "void run(float *y, const float *x, int n) { scale<<<(n + 127) / 128, 128>>>(y, x, n); }\n"
@@ -761,8 +763,7 @@ def test_the_last_warp_needs_an_order_and_volatile_is_none() -> None:
 
 
 def test_a_missing_barrier_is_one_mistake_with_all_pairs_of_lines(tmp_path: Path) -> None:
-    file = tmp_path / "sums.cu"
-    file.write_text(
+    (file := tmp_path / "sums.cu").write_text(
         "__global__ void sums(float *y, const float *x, int n)\n{\n    __shared__ float part[128];\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    part[threadIdx.x] = i < n ? x[i] : 0;\n"
@@ -784,10 +785,9 @@ def test_a_missing_barrier_is_one_mistake_with_all_pairs_of_lines(tmp_path: Path
 
 
 def test_a_guessed_value_of_a_template_is_listed(tmp_path: Path) -> None:
-    file = tmp_path / "scale.cu"
-    file.write_text(
+    (file := tmp_path / "scale.cu").write_text(
         "template <int R> __global__ void scale(float *y, int n)\n{\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = R;\n}\n"
     )
-    assert checked(file, "scale").guessed["R"] == "32"
+    assert checked(file, "scale").guessed["R"] == "32 (made up: the file has none that can be read)"
     assert "R" not in checked(file, "scale<4>").guessed

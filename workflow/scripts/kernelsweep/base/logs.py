@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any, TextIO
@@ -27,6 +28,7 @@ ONE_LINE, LINE_FILE = "KERNELSWEEP_ONE_LINE", "KERNELSWEEP_LINE_FILE"
 
 # Of a terminal, or of what stands in its place.
 COLUMNS = 80
+_fill = partial(fill, break_long_words=False, break_on_hyphens=False)
 _COLOUR = re.compile(r"\033\[\d+m")  # It has no column.
 
 # The exit status of a job whose last words are a sentence for the user.
@@ -170,8 +172,9 @@ def fitted(text: str, columns: int = COLUMNS) -> str:
 
     def fit(line: str) -> str:
         parts = [gap.end() for gap in re.finditer(r"(?<=\S) {2,}", line[: columns // 2])]
-        indent = " " * max([4, len(line) - len(line.lstrip()) + 2, *parts])
-        return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        own = len(line) - len(line.lstrip())
+        below = " " * max([4, own + 2, *parts])
+        return _fill(line.lstrip(), columns, initial_indent=" " * own, subsequent_indent=below)
 
     lines = text.split("\n")
     return "\n".join(line if len(_COLOUR.sub("", line)) <= columns or "://" in line else fit(line) for line in lines)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ from kernelsweep.study.problem.array_values import read_dtype
 from kernelsweep.study.study import checked_study
 from kernelsweep.sweep.sweep_kernel import swept
 
+Points = Sequence[Mapping[str, int]]
 _SECONDS = 10.0  # for a point
+_MADE_UP = "made up: the file has none that can be read"
 _START_SECONDS = 1.0  # of a run, in which its process starts: on a busy machine, quick kernels would not get far else
 
 
@@ -97,8 +99,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
     started = time.perf_counter()
     result = Checked(os.path.relpath(guessed.file), guessed.name, guessed.line)
     if not given.block and (finding := _too_large(guessed)):
-        certain = not finding.depends
-        return replace(result, findings=[finding] * certain, doubtful=[finding] * (not certain))
+        return replace(result, doubtful=[finding]) if finding.depends else replace(result, findings=[finding])
     try:
         runs = Runs(file.resolve(), given, together)
         guessed, holds = learnt(guessed, runs)
@@ -110,7 +111,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
                 raise UserError(f"--elements has {name}={size}. Allowed: {allowed}.")
             holds[name] = replace(holds[name], size=size, known=True, larger="", given=True)
 
-        def run(at: Sequence[Mapping[str, int]], holds: Mapping[str, Holds] = holds) -> Seen:
+        def run(at: Points, holds: Mapping[str, Holds] = holds) -> Seen:
             return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
 
         runs.spent = 0.0
@@ -126,7 +127,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         result = replace(judged(result, outcomes, depends, in_source), unjudged=unjudged)
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
-    told = _in_words(guessed, holds, points, {*past.values()}) | _of_files(file, given)
+    told = _in_words(guessed, holds, points, {*past.values()}, given) | _of_files(file, given)
     return replace(result, guessed=told, seconds=time.perf_counter() - started)
 
 
@@ -149,8 +150,8 @@ def _with(guessed: Guess, given: Given) -> Guess:
     """The guess with what the user says of the launch. Raises UserError."""
     changed = replace(
         guessed,
-        grid=_sides(given.grid) or guessed.grid,
-        block=_sides(given.block) or guessed.block,
+        grid=re.split(r"\s*,\s*", given.grid.strip()) if given.grid else guessed.grid,
+        block=re.split(r"\s*,\s*", given.block.strip()) if given.block else guessed.block,
         shared=given.shared or guessed.shared,
         launched="given" if given.grid else guessed.launched,
         doubts=[] if given.grid else guessed.doubts,
@@ -162,10 +163,6 @@ def _with(guessed: Guess, given: Given) -> Guess:
     of_sizes = {name for one in changed.parameters if one.is_size for name in names_of(one.value)}
     axes = {name: is_size for name, is_size in changed.axes.items() if name in named | of_sizes}
     return replace(changed, axes=axes)
-
-
-def _sides(text: str) -> list[str]:
-    return [side.strip() for side in text.split(",") if side.strip()]
 
 
 def why_not(guessed: Guess) -> str:
@@ -201,14 +198,14 @@ def learnt(guessed: Guess, runs: Runs) -> tuple[Guess, dict[str, Holds]]:
         raise UserError(why)
     for one in guessed.parameters:
         read_dtype(one.dtype, f"`{one.text}`")
-    guessed, holds = learn(guessed, partial(runs, guessed))
+    guessed, holds = learn(guessed, runs)
     of_launch = names_of(" ".join((*guessed.grid, *guessed.block)))
     # All plain numbers of blocks together, and each size that is in no grid and no block.
     with suppress(TimeOver):
         for small in (guessed.counts, *([axis] for axis in guessed.sizes if axis not in of_launch)):
             if {*small} - {*guessed.small} and not all(one.known for one in holds.values()):
                 smaller = replace(guessed, small=[*guessed.small, *small])
-                smaller, again = learn(smaller, partial(runs, smaller))
+                smaller, again = learn(smaller, runs)
                 if sum(one.known for one in again.values()) > sum(one.known for one in holds.values()):
                     guessed, holds = smaller, again
     return guessed, holds
@@ -249,7 +246,7 @@ class Runs:
     last: str = ""
 
     def __call__(
-        self, guessed: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds], seeds: int = 1
+        self, guessed: Guess, points: Points, holds: Mapping[str, Holds], seeds: int = 1
     ) -> dict[Point, Outcome]:
         """The outcomes of points, with arrays that hold this, in so many orders of threads.
 
@@ -286,7 +283,7 @@ class Runs:
 
 
 def _in_words(
-    guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mapping[str, int]], larger: Collection[str]
+    guessed: Guess, holds: Mapping[str, Holds], points: Points, larger: Collection[str], given: Given
 ) -> dict[str, str]:
     told = {}
     for one in guessed.parameters:
@@ -301,27 +298,28 @@ def _in_words(
             told[one.text] = f"{does}; {of.size} elements, {'as given' if of.given else what}"
         elif one.value != one.name:
             told[one.text] = one.value
-    told |= {} if guessed.launched else {name: str(value) for name, value in guessed.template.items()}
-    told |= {axis: ", ".join(str(point[axis]) for point in points) for axis in guessed.axes}
+    told |= {name: f"{of} ({_MADE_UP})" for name, of in guessed.template.items() if name in guessed.made_up}
+    for axis, is_size in guessed.axes.items():
+        values = [str(point[axis]) for point in points]
+        is_made_up = not is_size and guessed.launched and not any(axis in case for case in given.cases)
+        told[axis] = f"{values[0]} ({_MADE_UP})" if is_made_up else ", ".join(values)
     told["launch"] = launch_in_words(guessed)
     return told
 
 
 def _of_files(file: Path, given: Given) -> dict[str, str]:
     missing = missing_headers(file, folders_in(given.options))
-    told = {
-        "headers": missing and f"{', '.join(missing)} not found, and left out",
-        "folders": given.above
-        and f"{', '.join(map(os.path.relpath, given.above))}, above the file, searched for headers",
-        "flags": given.flags_from and f"{' '.join(given.options)} (with {given.flags_from})",
-    }
-    return {name: str(words) for name, words in told.items() if words}
+    told = {"headers": f"{', '.join(missing)} not found, and left out"} if missing else {}
+    if given.above:
+        told["folders"] = f"{', '.join(map(os.path.relpath, given.above))}, above the file, searched for headers"
+    return told | ({"flags": f"{' '.join(given.options)} (with {given.flags_from})"} if given.flags_from else {})
 
 
 def launch_in_words(guessed: Guess) -> str:
     """A guess's launch, and where it is from."""
-    where = f"as in {guessed.launched}" if guessed.launched else "made up: the file has none that can be read"
+    where = f"as in {guessed.launched}" if guessed.launched else _MADE_UP
     where = "given" if guessed.launched == "given" else where
     launch = [f"grid {' x '.join(guessed.grid)}", f"block {' x '.join(guessed.block)}"]
     launch += [f"shared {guessed.shared}"] if guessed.shared != "0" else []
+    where += ", with fewer blocks" * guessed.has_few_blocks
     return f"{', '.join(launch)} ({where})"

@@ -12,6 +12,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess
 from kernelsweep.project.host_code import names_of
 from kernelsweep.study import expressions
+from kernelsweep.study.kernels.launches import MOST_THREADS
 
 # Sizes at which arrays are learnt: different ones, so that products tell them apart; then sizes that no block divides.
 _ROUND = {1: ((512,), (256,)), 2: ((96, 128), (160, 64)), 3: ((32, 64, 96), (96, 32, 64))}
@@ -20,12 +21,11 @@ _RAGGED = {1: ((1000,), (37,)), 2: ((75, 100), (33, 7)), 3: ((33, 50, 70), (17, 
 _OF_PLANE = ({1: ((128,), (64,))}, {1: ((100,), (37,))})
 _RAGGED_OF_MANY = ((3, 20, 33, 6, 2, 5), (5, 7, 9, 3, 1, 2))
 _SLOWER = 4  # times as small are the sizes of a slow kernel
+_MOST_SHARED = 227 * 1024  # bytes of a block on an H100
 _LARGEST = 2**14  # of a size that the host's code asks for
 # Leading dimensions: those of rows, of which a part is used.
 _LEADING = re.compile(r"ld[a-z]?$|pitch", re.IGNORECASE)
 _INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
-
-
 # What sizes that need not be large have, one after another.
 _SMALL = (2, 3, 1)
 
@@ -99,17 +99,20 @@ def _points(
                     values |= {name: (-(-values[name] // int(block)) + more[name]) * int(block) for name in named}
         values |= {name: max(values.values()) + 32 for name in sizes if _LEADING.match(name) and len(sizes) > 1}
         values |= {name: _SMALL[(number + place) % len(_SMALL)] for place, name in enumerate(guessed.small)}
-        found.append(_with_blocks(guessed, {name: values.get(name, other) for name in guessed.axes}))
+        found.append(_with_blocks(guessed, values, other))
     return found
 
 
-def _with_blocks(guessed: Guess, point: dict[str, int]) -> dict[str, int]:
-    """The point, or one with sizes larger by a power of two at which each side has a block, and each block a thread."""
-    for factor in (1, 2, 4, 8, 16):
-        larger = _larger(guessed, point, factor)
-        if all(value_at(side, larger) > 0 for side in (*guessed.grid, *guessed.block)):
-            return larger
-    return point
+def _with_blocks(guessed: Guess, values: Mapping[str, int], other: int) -> dict[str, int]:
+    """A point with these sizes, the rest `other`, or else one at which CUDA allows the grid and the block."""
+    tried = []
+    for rest, factor in itertools.product((other, 128, 32, 8, 2), (1, 2, 4, 8, 16)):
+        tried.append(_larger(guessed, {name: values.get(name, rest) for name in guessed.axes}, factor))
+        grid, block = ([value_at(side, tried[-1]) for side in sides] for sides in (guessed.grid, guessed.block))
+        shared = value_at(guessed.shared, tried[-1])
+        if all(side > 0 for side in (*grid, *block)) and math.prod(block) <= MOST_THREADS and shared <= _MOST_SHARED:
+            return tried[-1]
+    return tried[0]
 
 
 def _larger(guessed: Guess, point: Mapping[str, int], factor: int) -> dict[str, int]:

@@ -9,13 +9,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from kernelsweep.base.cxx import cxx_code
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.results import NOTES, ORDER
-from kernelsweep.study.kernels.source import included_files
+from kernelsweep.study.kernels.source import included_files, read_source
 from kernelsweep.study.point import Point
 from kernelsweep.sweep.proof_rows import findings
 
+Key = tuple[Any, ...]
 OF_ORDER = "result by order"
+ANY_ARRAY = "?"
 _OF_MEMORY = {"races": "race", "bounds": "out of bounds", "barriers": "barrier", "uninitialised": "uninitialised read"}
 _OF_KIND = {"misaligned": "misaligned", "wrong_result": "wrong result", ORDER: OF_ORDER}
 _FOLDERS = re.compile(r"(?<=\s)/\S*/(?=[^\s/:]+:\d)")
@@ -84,7 +87,8 @@ class Checked:
         width = max(map(len, self.guessed), default=0)
         told = [f"    guessed  {name:{width}}  {value}" for name, value in self.guessed.items()]
         told += [f"  {line}" for one in (*self.findings, *self.doubtful, *self.notes) for line in self._of(one)]
-        told += [f"  not checked{f' at {point}' if point else ''}: {why}" for point, why in self.unchecked.items()]
+        for point, why in self.unchecked.items():
+            told += [f"  not checked{f' at {point}' if point else ''}: {why}".replace("\n", "\n    ")]
         return "\n".join([head, *told, f"  {self.verdict}"])
 
     def _of(self, finding: Finding) -> Iterator[str]:
@@ -125,11 +129,6 @@ def _counted(number: int, what: str) -> str:
 def as_values(checked: Checked) -> dict[str, Any]:
     """A check's result as JSON has it."""
     return {**asdict(checked), "status": checked.status, "verdict": checked.verdict}
-
-
-Key = tuple[Any, ...]
-
-ANY_ARRAY = "?"
 
 
 @dataclass(frozen=True)
@@ -232,7 +231,7 @@ def judged(
 
 def _between(places: Iterable[tuple[str, str]], sources: Mapping[str, Path]) -> frozenset[tuple[str, int]]:
     """The files of places, each with the number of barriers above it."""
-    texts = {name: sources[name].read_text(encoding="utf-8", errors="replace") for name, _ in places if name in sources}
+    texts = {name: cxx_code(read_source(sources[name]), keep_leading=False) for name, _ in places if name in sources}
     above = {(name, number): texts.get(name, "").splitlines()[: int(number) - 1] for name, number in places}
     return frozenset((name, len(_BARRIER.findall("\n".join(lines)))) for (name, _), lines in above.items())
 
@@ -240,6 +239,6 @@ def _between(places: Iterable[tuple[str, str]], sources: Mapping[str, Path]) -> 
 def _lines(places: Iterable[tuple[str, str]], sources: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
     for name, number in places:
         if name in sources:
-            text = sources[name].read_text(encoding="utf-8", errors="replace").splitlines()
+            text = read_source(sources[name]).splitlines()
             if int(number) <= len(text):
                 yield f"{name}:{number}", text[int(number) - 1]

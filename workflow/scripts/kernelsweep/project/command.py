@@ -27,6 +27,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -168,18 +169,16 @@ def check(arguments: Sequence[str]) -> int:
     from kernelsweep.project.checked import as_values
 
     options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
-    cases = [read_case(one) for one in given.case]
-    results = []
+    launch = ([read_case(one) for one in given.case], given.grid, given.block, given.shared)
     elements = read_elements(given.elements) if given.elements else {}
-    call = Given(cases, given.grid, given.block, given.shared, options, seeds=given.seeds, elements=elements)
-    refused: dict[str, str] = {}
-    for result in check_file(given.file, given.kernel, call):
+    results, refused = [], dict[str, str]()
+    for result in check_file(given.file, given.kernel, Given(*launch, options, seeds=given.seeds, elements=elements)):
         results.append(result)
         if not given.json:
-            text, why = str(result), result.unchecked.get("", "")
+            why = result.unchecked.get("", "")
             if "\n" in why and (first := refused.setdefault(why, result.kernel)) != result.kernel:
-                text = text.replace(why, f"for the same reason as {first}.")
-            print(fitted(text, get_terminal_size().columns), flush=True)
+                result = replace(result, unchecked={"": f"for the same reason as {first}."})
+            print(fitted(str(result), get_terminal_size().columns), flush=True)
     if given.json:
         print(json.dumps([as_values(one) for one in results], indent=1))
     statuses = {one.status for one in results}

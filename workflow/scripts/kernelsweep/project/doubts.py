@@ -79,6 +79,8 @@ def doubts(
             told[key] = "whether the order may decide is for its author to say"
         elif unsure:
             told[key] = or_sizes(key, points, unsure[0])
+        elif guessed.has_few_blocks and array in holds:
+            told[key] = f"{guessed.launched} launches more blocks"
         elif key in outcomes.below and array in within:
             told[key] = f"the launch passes {within[array]}, which may lie within an array"
         elif by_size and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):

@@ -32,6 +32,7 @@ from kernelsweep.project.host_code import (
 from kernelsweep.study import expressions
 from kernelsweep.study.kernels.source import included_files, read_source
 
+_FLAGS = {"true": "1", "false": "0"}
 _MADE_OF = {"cudaTextureObject_t": "texture({})", "CUtensorMap": '"tensor_map({}, 64)"'}
 
 _OF_BLOCK = re.compile(r"block_?(size|dim)|threads|^block$", re.IGNORECASE)
@@ -107,6 +108,7 @@ class Guess:
     grid, block, shared  expressions over the axes; without sides, and empty, where they are not known
     launched    the line of the launch that they come from; "" without one
     template    the values, as an axis has them, of the template's parameters that have no default
+    made_up     those of them whose values no launch has, or none that can be read
     block_parameter  the one that is the block's size; "" without one
     unread      those whose values the file's launch has, in words that can't be read
     restrictions  what the host's code asks of the sizes before this launch, as expressions over the axes
@@ -114,6 +116,7 @@ class Guess:
     guarded     the sizes that the kernel compares with something
     small       sizes that have to be smaller than others: a radius, or what divides others in the grid
     is_slow     whether the sizes have to be smaller than usual, because the kernel takes long
+    has_few_blocks  whether it has fewer blocks than the file's launch, because it takes long, or too much memory
     has_own_block  whether the kernel has the block's size, as a number, or a macro or a constant of the file
     cooperative  whether all blocks run together, as cudaLaunchCooperativeKernel starts them
     """
@@ -136,8 +139,10 @@ class Guess:
     guarded: Collection[str] = ()
     small: Sequence[str] = ()
     is_slow: bool = False
+    has_few_blocks: bool = False
     has_own_block: bool = False
     cooperative: bool = False
+    made_up: Collection[str] = ()
 
     @property
     def sizes(self) -> list[str]:
@@ -161,10 +166,12 @@ def kernels_in(file: Path, include: Sequence[Path] = ()) -> dict[str, tuple[Kern
 
     Raises UserError where there are none, and for a file that can't be read.
     """
-    for one in (file, *included_files(file, [file.parent, *include])):
-        if heads := kernel_heads(read_source(one)):
-            return {name: (head, one) for name, head in heads.items()}
-    raise UserError(f"{file} has no __global__ at all.")
+    heads = {file: kernel_heads(read_source(file))}
+    if not heads[file]:
+        heads = {one: kernel_heads(read_source(one)) for one in included_files(file, [file.parent, *include])}
+    if not any(heads.values()):
+        raise UserError(f"{file} has no __global__ at all.")
+    return {name: (head, one) for one, of in heads.items() for name, head in of.items()}
 
 
 def missing_headers(file: Path, include: Sequence[Path] = ()) -> list[str]:
@@ -217,7 +224,8 @@ def guess(
     if supposed and call.grid and not shared:
         shared, doubts = str(_SHARED), [*doubts, "its bytes of dynamic shared memory are a guess"]
     fixed = [name for name, one in zip(template, head.template, strict=False) if "=" not in one]
-    needed = {one: _axis_value(template[one], call.host) for one in fixed}
+    elements = {one: element_of(template[one], call.host) for one in fixed}  # As an axis has them.
+    needed = {one: of[0] if of else _FLAGS.get(template[one], template[one]) for one, of in elements.items()}
     return Guess(
         name,
         f"{head.function}<{', '.join(template.values())}>" if template else head.function,
@@ -238,6 +246,7 @@ def guess(
         [one for one in axes if axes[one] and re.search(rf"//?\s*{one}\b", " ".join(call.grid))],
         has_own_block=bool(call.own_block & {*re.findall(r"\w+", head.text)}),
         cooperative=bool(call.launch and call.launch.cooperative),
+        made_up=call.host.made_up & {*needed},
     )
 
 
@@ -255,10 +264,9 @@ def array_parameter(definition: str, name: str, text: str) -> tuple[Parameter, s
     host = HostCode(text)
     kind = re.sub(r"__\w+__(\s*\(\w+\))?|\b(extern|static|volatile)\b", " ", definition.partition(name)[0])
     sides = re.findall(r"\[([^\]]*)\]", re.split(r"[,;]", definition.partition(name)[2])[0])
-    try:
+    sizes = [""]
+    with suppress(Unknown):
         sizes = [host.expression(side, len(text)) for side in sides] or ["1"]
-    except Unknown:
-        sizes = [""]
     size = " * ".join(sizes) if all(side.isdigit() for side in sizes) else ""
     return _parameter(f"{kind} {name}[]", 0, host, ""), size
 
@@ -355,17 +363,16 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
         block, grid, shared, unknown = _sides_of(launch, parameters, host)
     except Unknown:
         return None
-    if block:  # Where the host does not tell, a parameter of this name is what the block has.
-        parameters = [
-            replace(one, value=block[0]) if one.is_size and one.value == one.name and _IS_BLOCK.match(one.name) else one
-            for one in parameters
-        ]
+    # Where the host does not tell, a parameter of this name is what the block has.
+    free = {one.name for one in parameters if block and one.is_size and one.value == one.name}
+    parameters = [
+        replace(one, value=block[0]) if one.name in filter(_IS_BLOCK.match, free) else one for one in parameters
+    ]
     known, restrictions, unclear = {*_axes_of(parameters), *names_of(" ".join((*block, *grid)))}, [], []
     for one in host.conditions(launch.place):
-        try:
+        condition = ""
+        with suppress(Unknown):
             condition = host.condition(one.text, launch.place)
-        except Unknown:
-            condition = ""
         if not condition or not {*names_of(condition)} <= known:
             unclear += [one.text if one.holds else f"not {one.text}"] * one.encloses
             continue
@@ -385,29 +392,27 @@ def _made_up_call(head: KernelHead, text: str, unread: Launch | None, supposed: 
         host = HostCode(text)
         parameters = _parameters(head, unread, host)
         bounds = re.search(r"__launch_bounds__\s*\(([^(),]+)", body)
-        told = ((unread.block, unread.place) if unread else ("", 0), (bounds[1] if bounds else "", len(text)))
-        block = next(filter(None, (_numbers(host, *one) for one in told)), _block_of(body, host.types))
+        block = _block_of(body, host.types)
+        of_bounds, of_launch = (
+            [(bounds[1], len(text))] if bounds else [],
+            [(unread.block, unread.place)] if unread else [],
+        )
+        for told, place in (*of_bounds, *of_launch):
+            with suppress(Unknown):
+                sides = host.sides(told, place)
+                block = sides if all(side.isdigit() and side != "0" for side in sides) else block
         asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
         grid = ([str(_BLOCKS)] * asked or ["1"]) if block else []  # learn_arrays finds room for these.
-    return _Call(host, parameters, grid, block, "" if re.search(r"\bextern\s+__shared__", body) else "0")
-
-
-def _numbers(host: HostCode, sides: str, place: int) -> list[str]:
-    """The sides of a block if they are numbers, none of them 0; else []."""
-    with suppress(Unknown):
-        found = host.sides(sides, place) if sides else []
-        return found * all(side.isdigit() and side != "0" for side in found)
-    return []
+    is_dynamic = re.search(r"\bextern\s+__shared__", text if supposed else body)  # A function may declare it.
+    return _Call(host, parameters, grid, block, "" if is_dynamic else "0")
 
 
 def _guarded(call: _Call, head: KernelHead) -> set[str]:
     """The sizes that the kernel compares with something."""
-    found = set[str]()
-    for one, text in zip(call.parameters, head.parameters, strict=True):
-        of_kernel = (WORD.findall(text.partition("=")[0]) or [""])[-1]
-        if one.is_size and re.search(rf"[<>]=?[\s(]*{of_kernel}\b|\b{of_kernel}[\s)]*[<>](?!>)", head.text):
-            found |= {*names_of(one.value)}
-    return found
+    own = [(WORD.findall(text.partition("=")[0]) or [""])[-1] for text in head.parameters]
+    compared = {name for name in own if re.search(rf"[<>]=?[\s(]*{name}\b|\b{name}[\s)]*[<>](?!>)", head.text)}
+    sizes = (one for one, name in zip(call.parameters, own, strict=True) if one.is_size and name in compared)
+    return {name for one in sizes for name in names_of(one.value)}
 
 
 def _sides_of(
@@ -432,10 +437,9 @@ def _sides_of(
         if of_host == {*names_of(side)} and not all(host.has_value(word, launch.place) for word in of_host):
             raise Unknown  # Who calls the host's function knows it.
     unknown = [word for word in names_of(" ".join((*grid, *block))) if word not in sizes]
-    if any(len(host.assigned(word, launch.place)) > 1 for word in names_of(launch.shared)):
-        shared = host.expression("(unknown)", launch.place)  # One of several, by what the host finds.
-    else:
-        shared = host.expression(launch.shared, launch.place) if launch.shared else "0"
+    # One of several, by what the host finds.
+    is_open = any(len(host.assigned(word, launch.place)) > 1 for word in names_of(launch.shared))
+    shared = host.expression("(unknown)" if is_open else launch.shared or "0", launch.place)
     return block, grid, shared, unknown
 
 
@@ -464,12 +468,6 @@ def _threads(template: Mapping[str, str]) -> str:
     """The threads of a block, if a parameter of the template is called so; else ""."""
     named = (value for name, value in template.items() if _OF_BLOCK.search(name))
     return next((value for value in named if value.isdigit()), "")
-
-
-def _axis_value(value: str, host: HostCode) -> str:
-    """A template's argument as an axis has it: NumPy's name of a type, and a number."""
-    element = element_of(value, host)
-    return element[0] if element else {"true": "1", "false": "0"}.get(value, value)
 
 
 def _block_of(body: str, template: Mapping[str, str]) -> list[str]:
@@ -510,25 +508,25 @@ def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[s
     for place, text in enumerate(head.template):
         kind, _, default = text.partition("=")
         words = [word for word in WORD.findall(kind) if word != "const"]
-        name, is_type = words[-1], words[0] in ("typename", "class")
-        value = given[place] if place < len(given) else default.strip()
+        name, is_type, other = words[-1], words[0] in ("typename", "class"), ""
+        is_given = place < len(given)
+        value = given[place] if is_given else default.strip()
         if of_function := host.function_type(kind):
             own = head.function.rpartition("::")[0]
-            name, value = of_function[0], _function_of(value, *of_function[1:], found, host, own)
+            name, known = of_function[0], _function_of(value, *of_function[1:], found, host, own)
         elif is_type:
-            value = value if value and element_of(value.rstrip("* "), host) else "float"
+            known, other = value if value and element_of(value.rstrip("* "), host) else "", "float"
         else:
-            try:
-                value = host.expression(value, launch.place if launch else len(host.text)) if value else ""
-            except Unknown:
-                value = ""
-            in_words = re.fullmatch("true|false", given[place] if place < len(given) else default.strip())
-            value = in_words[0] if in_words else value if value.isdigit() else "true" if words[0] == "bool" else ""
+            known = value if value in ("true", "false") else ""
+            with suppress(Unknown):
+                number = host.expression(value, launch.place if launch else len(host.text)) if value else ""
+                known = number if number.isdigit() else known
             is_of_block = bool(re.search("block|thread", name, re.IGNORECASE)) and not _in_macro(launch, host.text)
-            if not value and not is_of_block and place < len(given):
+            other = "true" if words[0] == "bool" else "128" if is_of_block else "32"
+            if is_given and not known and other == "32":
                 host.unread.append(name)
-            value = value or ("128" if is_of_block else "32")
-        found[name] = value
+        host.made_up |= set() if is_given and known else {name}
+        found[name] = known or other
     return found
 
 
@@ -542,7 +540,8 @@ def _element_in(body: str, name: str, host: HostCode) -> tuple[str, int] | None:
 
 def _is_only_read(body: str, name: str) -> bool:
     """Whether all that a kernel does with an array is to take elements, and none as a target or a call's argument."""
-    uses = [*re.finditer(rf"(?<![.>])\b{name}\b", body.partition("{")[2])]
+    cast = rf"\(\s*\([\w\s]+\*\s*\)\s*{name}\s*\)|\b\w+_cast\s*<[^<>]*>\s*\(\s*{name}\s*\)"
+    uses = [*re.finditer(rf"(?<![.>])\b{name}\b", re.sub(cast, name, body.partition("{")[2]))]
     for use in uses:
         before, after = use.string[: use.start()].rstrip(), _ELEMENT.match(use.string, use.end())
         is_argument = before[-1:] in "(," and after and after[1][:1] in "),"

@@ -6,7 +6,7 @@ import ast
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -60,6 +60,9 @@ _ENUMERATIONS = (
     re.compile(r"\benum\b(?:\s+class|\s+struct)?\s+(?P<name>\w+)\b[^;{}]*\{"),
     re.compile(r"\btypedef\s+enum\b[^{;]*\{[^{}]*\}\s*(?P<name>\w+)\s*;"),
 )
+_STATEMENT = re.compile(
+    r"\b(if|else|switch|case|default|return|throw|exit|abort)\b|(\w*(?:assert|ASSERT|CHECK)\w*)\s*\(|[({};]"
+)
 _OF_DEVICE = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
@@ -111,6 +114,7 @@ class HostCode:
     types   the types of a template, by its parameters
     unread  the template's parameters whose values in the launch can't be read
     chosen  functions that a template gets because no launch names one that can be read
+    made_up  the template's parameters with any other value that no launch names so that it can be read
     followed  the names whose values are being looked up
     """
 
@@ -119,6 +123,7 @@ class HostCode:
     types: Mapping[str, str] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
+    made_up: set[str] = field(default_factory=set)
     followed: set[str] = field(default_factory=set)
 
     def launches(self, kernel: str) -> Iterator[Launch]:
@@ -178,23 +183,25 @@ class HostCode:
         of_block = {*WORD.findall(launch.block)}
         for name, text in arguments.items():
             text = re.sub(r"\s*(?:\.|->)\s*", ".", _CAST.sub("", text).strip("() "))
-            loop = re.findall(rf"\bfor\s*\([^;]*\b{re.escape(text)}\s*=\s*(\d+)\s*;", self.text[: launch.place])
+            loop = re.findall(rf"\bfor\s*\([^;]*\b{re.escape(text)}\s*=\s*(\d+)\s*;", self._above(launch.place))
             is_name = bool(re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", text))
             if is_name and not (self._has_own_value(text, launch.place) or self._follows(text, of_block, launch.place)):
                 self.names.setdefault(text, loop[-1] if loop else name)
         values = {}
         for name, text in arguments.items():
-            try:
+            value = name
+            with suppress(Unknown):
                 value = self.expression(text, launch.place)
-            except Unknown:
-                value = name
             values[name] = name if value.isdigit() and int(value) > 4096 else value
         return values
 
     def conditions(self, place: int) -> list[Condition]:
         """What holds at a place of a function: the branches it stands in, and what was asserted, or else returned."""
-        start = self.text.rfind("\n}", 0, place) + 1
-        return _conditions(re.sub(r"(?m)^[^\S\n]*#.*$", lambda line: " " * len(line[0]), self.text[start:place]))
+        return _conditions(re.sub(r"(?m)^[^\S\n]*#.*$", lambda line: " " * len(line[0]), self._above(place)))
+
+    def _above(self, place: int) -> str:
+        """The host's function up to a place in it."""
+        return self.text[self.text.rfind("\n}", 0, place) + 1 : place]
 
     def condition(self, text: str, place: int) -> str:
         """A host's condition over a study's names, in Python. Raises Unknown."""
@@ -214,23 +221,23 @@ class HostCode:
 
     def has_value(self, name: str, place: int) -> bool:
         """Whether the host gives a name, or the structure that it is a member of, some value before a place."""
-        return bool(self._value(name, place) or re.search(rf"\bdim3\s+{name.rpartition('_')[0]}\b", self.text))
+        return bool(self._value(name, place) or re.search(rf"\bdim3[\s&*]+{name.rpartition('_')[0]}\b", self.text))
 
     def _follows(self, name: str, others: set[str], place: int, depth: int = 5) -> bool:
-        """Whether the host computes a name's value of others', such as the block's, perhaps in several steps."""
-        words = {*WORD.findall(self._value(name, place))}
-        return bool(words & others) or any(depth and self._follows(word, others, place, depth - 1) for word in words)
+        """Whether a name is one of others with a number, such as the block's, or the host computes it of these."""
+        value = self._value(name, place)
+        words = {name} if value.isdigit() else {*WORD.findall(value)}
+        further = (word for word in words - {name} if depth)
+        return bool(words & others) or any(self._follows(word, others, place, depth - 1) for word in further)
 
     def _has_own_value(self, name: str, place: int) -> bool:
         """Whether a name's value follows from others, or is a macro's that the device's code has as well."""
         value = self._value(name, place)
-        try:
-            if value and WORD.search(self.expression(value, place)):
-                return True
-        except Unknown:
-            return False
-        is_macro = name in _found(_MACRO, self.text)
-        return is_macro and bool(re.search(rf"__global__[^;{{]*\{{[^<]*\b{name}\b", self.text))
+        with suppress(Unknown):
+            follows = bool(value and WORD.search(self.expression(value, place)))
+            in_kernel = rf"__global__[^;{{]*\{{[^<]*\b{name}\b"
+            return follows or (name in _found(_MACRO, self.text) and bool(re.search(in_kernel, self.text)))
+        return False
 
     def sides(self, text: str, place: int) -> list[str]:
         """The sides of a grid or a block."""
@@ -309,7 +316,8 @@ class HostCode:
 
     def _member(self, name: str, member: str, place: int) -> str:
         whole = f"{name}.{member}"
-        if whole not in self.names and len(member) == 1 and member in "xyz" and name not in _OF_DEVICE:
+        is_of_host = name not in _OF_DEVICE or re.search(rf"\bdim3\b[^;]*\b{name}\b", self._above(place))
+        if whole not in self.names and len(member) == 1 and member in "xyz" and is_of_host:
             sides = self.sides(name, place)
             if sides != [python_name(name)]:
                 return f"({sides['xyz'.index(member)] if 'xyz'.index(member) < len(sides) else 1})"
@@ -322,12 +330,9 @@ class HostCode:
             raise Unknown
         if value := self._value(name, place):
             self.followed.add(name)
-            try:
+            with suppress(Unknown), ExitStack() as stack:
+                stack.callback(self.followed.remove, name)
                 return f"({self.expression(value, place, depth + 1)})"
-            except Unknown:
-                pass
-            finally:
-                self.followed.remove(name)
         return _enumerators(self.text).get(name) or python_name(name)
 
     def _value(self, name: str, place: int) -> str:
@@ -376,11 +381,6 @@ class _WithoutShifts(ast.NodeTransformer):
             return node
         operator = ast.Mult() if isinstance(node.op, ast.LShift) else ast.FloorDiv()
         return ast.BinOp(node.left, operator, ast.Constant(2**bits))
-
-
-_STATEMENT = re.compile(
-    r"\b(if|else|switch|case|default|return|throw|exit|abort)\b|(\w*(?:assert|ASSERT|CHECK)\w*)\s*\(|[({};]"
-)
 
 
 def _conditions(text: str) -> list[Condition]:
@@ -442,32 +442,26 @@ def element_of(text: str, host: HostCode, depth: int = 0) -> tuple[str, int] | N
     kind = " ".join(_QUALIFIERS.sub(" ", text).replace("&", " ").split()).rpartition("::")[2]
     if kind in _NUMPY:
         return _NUMPY[kind], 1
-    if kind in CXX_TYPES:
-        return None
-    if kind in _ROWS:
-        return _ROWS[kind]
+    if kind in CXX_TYPES or kind in _ROWS:
+        return _ROWS.get(kind)
     if row := _ROW.fullmatch(kind):
         return _NUMPY[row[1]], int(row[2])
     if depth < 5 and WORD.fullmatch(kind):
-        for form in (
-            r"\btypedef\s+([\w\s]+?)\s+{}\s*;",
-            r"\busing\s+{}\s*=\s*([\w\s:]+);",
-            r"#\s*define\s+{}[^\S\n]+([\w ]+)",
-        ):
-            for found in re.finditer(form.format(kind), host.text):
-                if _is_compiled(host.text, found.start()):
-                    return element_of(found[1], host, depth + 1)
+        forms = rf"typedef\s+([\w\s]+?)\s+{kind}\s*;|using\s+{kind}\s*=([\w\s:]+);|#\s*define\s+{kind}[ \t]+([\w ]+)"
+        for found in re.finditer(forms, host.text):
+            if _is_compiled(host.text, found.start()):
+                return element_of(found[found.lastindex or 0], host, depth + 1)
     return None
 
 
 def _is_compiled(text: str, place: int) -> bool:
-    """Whether no `#ifdef` or `#ifndef` leaves a place out, by the macros that the text defines."""
+    """Whether no `#ifdef` or `#ifndef` leaves a place out, by the macros that the text defines before it."""
     open_ones: list[bool | None] = []
-    for kind, name in re.findall(
-        r"^[^\S\n]*#[^\S\n]*(if|ifdef|ifndef|el\w+|endif)\b[^\S\n]*(\w*)", text[:place], re.MULTILINE
-    ):
+    directive = r"(?m)^[^\S\n]*#[^\S\n]*"
+    for found in re.finditer(rf"{directive}(if|ifdef|ifndef|el\w+|endif)\b[^\S\n]*(\w*)", text[:place]):
+        kind, name = found.groups()
         if kind.startswith("if"):
-            is_defined = bool(re.search(rf"^[^\S\n]*#[^\S\n]*define[^\S\n]+{name}\b", text, re.MULTILINE))
+            is_defined = bool(re.search(rf"{directive}define[^\S\n]+{name}\b", text[: found.start()]))
             open_ones.append(None if kind == "if" else is_defined == (kind == "ifdef"))
         elif open_ones:
             last = open_ones.pop()
@@ -507,10 +501,7 @@ def _closing(text: str, opening: int) -> int:
 
 
 def _flat(text: str) -> str:
-    """The text with blanks in place of what is in brackets."""
-    depth, shown = 0, []
-    for character in text:
-        depth -= character in ")]}"
-        shown.append(character if depth == 0 else " ")
-        depth += character in "([{"
-    return "".join(shown)
+    """The text with blanks in place of brackets and what is in them."""
+    while (shown := re.sub(r"[(\[{][^()\[\]{}]*[)\]}]", lambda inner: " " * len(inner[0]), text)) != text:
+        text = shown
+    return text

@@ -19,10 +19,11 @@ from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ
 from kernelsweep.study.point import Point
 
-# The elements of an array whose size is to be learnt, or is not known.
-_MOST = 2**20
+# The elements of an array whose size is to be learnt, or is not known; and a side of a grid of too many blocks.
+_MOST, _FEW_BLOCKS = 2**20, 4
 _LEAST_SHARE = 0.85  # of a size, which is touched: kernels leave out borders
 _ONE_MORE = " + 1"
+Run = Callable[[Guess, Sequence[Mapping[str, int]], Mapping[str, "Holds"]], Mapping[Point, Outcome]]
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,6 @@ class Holds:
         return replace(self, size=less, larger=self.size)
 
 
-Run = Callable[[Sequence[Mapping[str, int]], Mapping[str, Holds]], Mapping[Point, Outcome]]
-
-
 def learn(guessed: Guess, run: Run) -> tuple[Guess, dict[str, Holds]]:
     """The guess, slow where it is, and what each array holds. Raises UserError.
 
@@ -68,16 +66,23 @@ def learn(guessed: Guess, run: Run) -> tuple[Guess, dict[str, Holds]]:
     for elements in sorted({min(64 * largest, _MOST), _MOST}):  # The time to run is that of arrays.
         holds, touched, last = _runs(guessed, run, points, elements)
         if last.status == "timed_out" and not guessed.is_slow:
-            return learn(replace(guessed, is_slow=True, small=[*guessed.small, *guessed.counts]), run)
+            return learn(_with_few_blocks(replace(guessed, is_slow=True, small=[*guessed.small, *guessed.counts])), run)
         if "out_of_bounds" not in {mistake.kind for mistake in last.mistakes} and touched:
             break
     if len(touched) < 2:
-        return guessed, holds
+        fewer = _with_few_blocks(guessed)
+        return (guessed, holds) if touched or fewer == guessed else learn(fewer, run)
     rows = {one.name: one.row for one in guessed.arrays}
     return guessed, {
         name: _sized(guessed, one, [-(-of.get(name, 0) // rows[name]) for of in touched], points, rows[name] == 1)
         for name, one in holds.items()
     }
+
+
+def _with_few_blocks(guessed: Guess) -> Guess:
+    """The guess with at most a few blocks on each side whose number the file has."""
+    grid = [str(min(int(side), _FEW_BLOCKS)) if side.isdigit() else side for side in guessed.grid]
+    return replace(guessed, grid=grid, has_few_blocks=guessed.has_few_blocks or grid != [*guessed.grid])
 
 
 def _runs(
@@ -99,7 +104,7 @@ def _runs(
     for place, given in ((first, holds), (last, unwritten), (last, holds)):
         if len(touched) == 2:
             break
-        (outcome,) = run([place], given).values()
+        (outcome,) = run(guessed, [place], given).values()
         kinds = {mistake.kind for mistake in outcome.mistakes}
         # A race hides reads at its lines of what is not written.
         kinds_of_read = ("uninitialised", INDIFFERENT_READ, "race")
@@ -162,6 +167,8 @@ def _sizes(guessed: Guess, multiple: Callable[[str], int]) -> Iterator[tuple[boo
     yield from ((False, text) for text in others)
     yield from ((False, " * ".join(of)) for number in (4, 5) for of in itertools.combinations(axes, number))
     yield from ((False, product + more) for product in products for more in (_ONE_MORE, " + 2"))
+    if len(axes) > 1:  # Where random integers are indices.
+        yield from ((False, f"min({', '.join(axes)}) * {name}") for name in axes)
     # A number of blocks is a quotient.
     terms = {product: f"({product})" if "/" in product else product for product in products}
     times = [(factor, term) for product, term in terms.items() if (factor := multiple(product)) > 1]

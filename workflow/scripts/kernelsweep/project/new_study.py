@@ -99,8 +99,7 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
     try:
         chosen, holds = learnt(chosen, Runs(file.resolve(), given))
     except UserError:
-        size = (*chosen.sizes, "n")[0]
-        holds = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}
+        holds = {one.name: Holds(updated=False) for one in chosen.arrays}
     holds = {array: one if one.known else replace(one, size=(*chosen.sizes, "n")[0]) for array, one in holds.items()}
     study = _study_text(template, chosen, holds, given.options)
     text = "\n".join(texts_of(file, chosen.file, include).values())
