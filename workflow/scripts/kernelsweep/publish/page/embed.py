@@ -154,8 +154,8 @@ def folded(svg: str, name: str) -> str:
         f'<use href="#{identity}"/></svg>'
         for x, y, wide, high, start in boxes
     ]
-    size = f"{max(x + wide for x, _, wide, *_ in boxes):g} {boxes[-1][1] + boxes[-1][3]:g}"
-    whole = f'<svg viewBox="0 0 {size}" fill="currentColor" font-size="{found[4]}">'
+    wide, high = max(x + wide for x, _, wide, *_ in boxes), boxes[-1][1] + boxes[-1][3]
+    whole = f'<svg viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" fill="currentColor" font-size="{found[4]}">'
     return f'{svg[: found.end()]}<g id="{identity}">{body}</g></svg>{whole}{"".join(parts)}</svg>'
 
 
