@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from math import floor
 from typing import Any
 
@@ -19,6 +18,7 @@ from kernelsweep.judge.data.words import (
     list_texts,
     nearest_limits,
     share_text,
+    size_names,
     times_text,
 )
 from kernelsweep.publish.axis_places import apart, places_of
@@ -169,10 +169,11 @@ def share_chart(
     fastest_libraries = {rival.kernel for *_, rival in pairs}
     at_end = of_sizes[-_largest(study, [best.point for best in known]) :]
     differing = [axis for axis in size_axes(study) if len({best.point[axis] for _, best, _ in at_end}) > 1]
-    told = " ".join([*sizes, *(row.get("spelled", "") for row in uses)])
+    points = ({axis: best.point[axis] for axis in size_axes(study) if axis in best.point} for best in known)
+    told = {*chain.from_iterable([*map(size_names, points), *(row.get("axes", ()) for row in uses)])}
     chart: dict[str, Any] = {
         "sizes": sizes,
-        "titles": {axis: title for axis, title in study.titles.items() if re.search(rf"\b{axis}=", told)},
+        "titles": {axis: title for axis, title in study.titles.items() if axis in told},
         "curve": _shares(known, kinds),
         "ranges": [*map(_range, known)],
         "end": _end([best.point for _, best, _ in at_end], study),

@@ -16,6 +16,7 @@ from kernelsweep.judge.data.words import (
     ALIKE,
     axis_title,
     axis_value,
+    configuration_values,
     configuration_words,
     device_text,
     peak_text,
@@ -81,9 +82,19 @@ def is_short(parameters: Collection[str]) -> bool:
 
 def chosen_text(use: Use | Tie, study: StudySettings, spelled: bool = False) -> str:
     """The configuration to use in short, without axes on which the kernel has one value, so that no choice is made."""
+    return configuration_text(use.configuration, fixed=_fixed_axes(use, study), spelled=spelled)
+
+
+def _fixed_axes(use: Use | Tie, study: StudySettings) -> set[str]:
     own = next((one.axes for one in study.kernels if one.name == use.kernel), {})
-    fixed = {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
-    return configuration_text(use.configuration, fixed=fixed, spelled=spelled)
+    return {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
+
+
+def _named_axes(use: Use, study: StudySettings) -> list[str]:
+    """The axes that chosen_text() names."""
+    values, fixed = use.configuration.parameters, _fixed_axes(use, study)
+    own = {axis: value for axis, value in values.items() if axis not in fixed}
+    return [] if is_short(values) else [*configuration_values(own)]
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -102,7 +113,8 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     everywhere     whether the row is for all sizes; has_better: and others refine it; is_refined: it is one of these
     arithmetic     what is not the first kernel's; "" for that
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
-                   of `smaller` sizes, if they are others. spelled: the configuration with its axes' names
+                   of `smaller` sizes, if they are others. spelled: the configuration with its axes' names, and which
+                   `axes` it has as `rows=8`
     is_at_largest  whether one of the sizes has the largest value on the first axis of sizes
     loses          at most, and on `average`; slower: `up to 9.1% slower than our fastest, at 1024 × 1024`; "" to LITTLE
     losses         at each size in words
@@ -138,6 +150,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "configuration": chosen_text(use, study)
             + (f"{_at_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
             "spelled": chosen_text(last, study, spelled=True),
+            "axes": _named_axes(last, study),
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
             "smaller": [chosen_text(one, study) + _at_text(one, uses) for one in others],
             "ties": tied_text(use, study, _FEW_TIES),

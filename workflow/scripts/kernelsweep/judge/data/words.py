@@ -158,8 +158,8 @@ def point_text(values: Mapping[str, Any]) -> str:
 _PAIRS = {("x", "y"), ("m", "n"), ("width", "height")}
 
 
-def configuration_words(values: Mapping[str, Any]) -> str:
-    """Values on axes, with two sides of one thing together: `tile=64×32 rows=8`."""
+def configuration_values(values: Mapping[str, Any]) -> dict[str, str]:
+    """Values on axes by name, with two sides of one thing together: `64×32` of tile and `8` of rows."""
     stems: dict[str, list[str]] = {}
     for axis in values:
         stems.setdefault(axis.rpartition("_")[0], []).append(axis)
@@ -174,7 +174,12 @@ def configuration_words(values: Mapping[str, Any]) -> str:
             words[stem] += f"×{text}"
         else:
             words[axis] = text
-    return point_text(words)
+    return words
+
+
+def configuration_words(values: Mapping[str, Any]) -> str:
+    """As configuration_values(), in a line: `tile=64×32 rows=8`."""
+    return point_text(configuration_values(values))
 
 
 # Axes of launches, in words; and those that are the sides of one matrix, image or grid.
@@ -182,19 +187,23 @@ LAUNCH_AXES = {"block_size": "block size", "unroll": "unroll factor", "grid_size
 _SIDES = {"m", "n", "k", "width", "height", "depth", "rows", "columns"}
 
 
+def size_names(values: Mapping[str, Any]) -> list[str]:
+    """The axes that size_words() names, as in `radius=16`: no array size, no sides of one thing, no words."""
+    alone = {*values} - {"array_size"} - (_SIDES if len(_SIDES & {*values}) > 1 else set())
+    return [axis for axis in values if axis in alone and axis_value(axis, values[axis])[0].isdigit()]
+
+
 def size_words(values: Mapping[str, Any]) -> str:
     """A size: `2²⁴`, `4096³`, `8192 × 8192, radius=16`, `2²⁸, spread=16`; "" without any axis."""
-    texts = {axis: axis_value(axis, value) for axis, value in values.items()}
+    texts, named = {axis: axis_value(axis, value) for axis, value in values.items()}, size_names(values)
     sides = [text for axis, text in texts.items() if axis in _SIDES]
     sides = sides if len(sides) > 1 else []
-    named = [
-        text if axis == "array_size" or not text[0].isdigit() else f"{axis}={text}"
-        for axis, text in texts.items()
-        if not (sides and axis in _SIDES)
+    others = [
+        f"{axis}={text}" if axis in named else text for axis, text in texts.items() if not (sides and axis in _SIDES)
     ]
     is_cube = len(sides) == 3 and len({*sides}) == 1 and sides[0].isdecimal() and sides[0].isascii()
     # A line breaks between the parts.
-    return ", ".join([*([f"{sides[0]}³" if is_cube else "\xa0×\xa0".join(sides)] if sides else []), *named])
+    return ", ".join([*([f"{sides[0]}³" if is_cube else "\xa0×\xa0".join(sides)] if sides else []), *others])
 
 
 def place_text(values: Mapping[str, Any]) -> str:

@@ -30,7 +30,7 @@ from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_plac
 from kernelsweep.judge.data.words import (
     UNDEFINED_MARK,
     axis_value,
-    configuration_words,
+    configuration_values,
     device_text,
     kernel_text,
     limit_text,
@@ -141,7 +141,7 @@ def _step_columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     """A column per axis; of many, one per word for several, such as block=32×16."""
     if len(axes := _axes(data)) > _MOST_AXES:
         known = [{axis: row[axis] for axis in axes if pandas.notna(row[axis])} for _, row in table.iterrows()]
-        words = [dict(word.split("=") for word in configuration_words(values).split()) for values in known]
+        words = [*map(configuration_values, known)]
         for name in dict.fromkeys(name for of_row in words for name in of_row):
             yield Column(name, [of_row.get(name, EMPTY) for of_row in words])
         return
