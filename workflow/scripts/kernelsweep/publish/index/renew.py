@@ -236,6 +236,8 @@ def _study_row(
         "is_told": bool(found),
         "points": found[0] if found else ("not counted" if is_uncounted else counts_text([outcome])),
         "remark": remark,
+        "skipped": outcome.skipped,
+        "why_skipped": outcome.why_skipped,
         "failed": outcome.failed,
         "fault": outcome.fault,
         "claims": outcome.claims,

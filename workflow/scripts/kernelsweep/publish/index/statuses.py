@@ -161,11 +161,11 @@ class PlatformStatus:
 
 
 def counts_text(studies: Collection[Any], what: str = "") -> str:
-    """The points of studies that are right, of those that were run, and the others, such as "168 of 252 right"."""
+    """The points of studies that are right, of those that were run, and the others: "168 of 252", without why."""
     kinds = ("right", "run", "skipped", "excused")
     right, run, skipped, excused = (sum(getattr(one, kind) for one in studies) for kind in kinds)
     undefined = f" (besides {excused:,} of undefined behaviour)" if excused else ""
-    why = "".join(f": {one.why_skipped}" for one in studies if one.why_skipped and len(studies) == 1)
+    why = "".join(f": {one.why_skipped}" for one in studies if what and one.why_skipped and len(studies) == 1)
     return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped{why}" if skipped else "") + undefined
 
 
