@@ -168,6 +168,7 @@ def share_chart(
     }
     fastest_libraries = {rival.kernel for *_, rival in pairs}
     at_end = of_sizes[-_largest(study, [best.point for best in known]) :]
+    last = known[-1].point if known else {}
     differing = [axis for axis in size_axes(study) if len({best.point[axis] for _, best, _ in at_end}) > 1]
     points = ({axis: best.point[axis] for axis in size_axes(study) if axis in best.point} for best in known)
     told = {*chain.from_iterable([*map(size_names, points), *(row.get("axes", ()) for row in uses)])}
@@ -176,7 +177,7 @@ def share_chart(
         "titles": {axis: title for axis, title in study.titles.items() if axis in told},
         "curve": _shares(known, kinds),
         "ranges": [*map(_range, known)],
-        "end": _end([best.point for _, best, _ in at_end], study),
+        "end": place_words({axis: last[axis] for axis in last if axis not in differing}, study),
         "reached": _reached(compared, at_end),
         "gains": {size: gain.value for size, gain in gains.items()},
         "gain_marks": marks,
@@ -319,12 +320,6 @@ def _passes(own: Sequence[Best], limits: Sequence[Best | None], sizes: Sequence[
     where = list_texts(tied) if len(tied) <= _FEW_SIZES else f"{len(tied)} of {len(sizes)} sizes"
     texts += [f"as fast, within the error, at {where}"] if tied else []
     return "; ".join(texts)
-
-
-def _end(points: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
-    """What all points have of a size, in words."""
-    last = points[-1] if points else {}
-    return place_words({axis: last[axis] for axis in last if all(point[axis] == last[axis] for point in points)}, study)
 
 
 def _largest(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> int:

@@ -52,15 +52,10 @@ def some_of(texts: Sequence[str], most: int) -> str:
     return "; ".join([*texts[:most], *([f"{len(texts) - most} more"] if len(texts) > most else [])])
 
 
-def configuration_text(
-    configuration: Configuration,
-    beside: Configuration | None = None,
-    fixed: Collection[str] = (),
-    spelled: bool = False,
-) -> str:
+def configuration_text(configuration: Configuration, beside: Configuration | None = None, spelled: bool = False) -> str:
     """A configuration in short: `256 × 8 in 1,056 blocks`, on a study's own axes `tile=64×32 rows=8`; "" without axes.
 
-    Of own axes, those are named that are not `fixed`, and whose values differ from the configuration `beside` it.
+    Of own axes, those are named whose values differ from the configuration `beside` it.
     `spelled`: `block size 256, unroll factor 8, 1,056 blocks`.
     """
     values, others = configuration.parameters, beside.parameters if beside else {}
@@ -71,8 +66,7 @@ def configuration_text(
         named = {axis: values[axis] for axis in ("block_size", "unroll")}
         text = place_text(named) if spelled else " × ".join(map(str, named.values()))
         return text if grid is None else f"{text}{',' if spelled else ' in'} {blocks}"
-    named = {axis: value for axis, value in values.items() if others.get(axis) != value and axis not in fixed}
-    return configuration_words(named)
+    return configuration_words({axis: value for axis, value in values.items() if others.get(axis) != value})
 
 
 def is_short(parameters: Collection[str]) -> bool:
@@ -82,19 +76,16 @@ def is_short(parameters: Collection[str]) -> bool:
 
 def chosen_text(use: Use | Tie, study: StudySettings, spelled: bool = False) -> str:
     """The configuration to use in short, without axes on which the kernel has one value, so that no choice is made."""
-    return configuration_text(use.configuration, fixed=_fixed_axes(use, study), spelled=spelled)
+    is_named = not is_short(use.configuration.parameters)
+    return point_text(_chosen(use, study)) if is_named else configuration_text(use.configuration, spelled=spelled)
 
 
-def _fixed_axes(use: Use | Tie, study: StudySettings) -> set[str]:
+def _chosen(use: Use | Tie, study: StudySettings) -> dict[str, str]:
+    """The values that chosen_text() names, by axis."""
     own = next((one.axes for one in study.kernels if one.name == use.kernel), {})
-    return {axis for axis, values in {**study.axes, **own}.items() if len(values) == 1}
-
-
-def _named_axes(use: Use, study: StudySettings) -> list[str]:
-    """The axes that chosen_text() names."""
-    values, fixed = use.configuration.parameters, _fixed_axes(use, study)
-    own = {axis: value for axis, value in values.items() if axis not in fixed}
-    return [] if is_short(values) else [*configuration_values(own)]
+    swept, values = {**study.axes, **own}, use.configuration.parameters
+    chosen = {axis: value for axis, value in values.items() if len(swept.get(axis, ())) != 1}
+    return {} if is_short(values) else configuration_values(chosen)
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -150,7 +141,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "configuration": chosen_text(use, study)
             + (f"{_at_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
             "spelled": chosen_text(last, study, spelled=True),
-            "axes": _named_axes(last, study),
+            "axes": [*_chosen(last, study)],
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
             "smaller": [chosen_text(one, study) + _at_text(one, uses) for one in others],
             "ties": tied_text(use, study, _FEW_TIES),

@@ -35,6 +35,9 @@ _FAILED = "comparison/failures.json"
 # Stands before and behind what a page says of itself, in page/since.html.
 _MARK = "<!--since-->"
 
+# What a study's row has of its outcome as it is.
+_AS_IS = ("skipped", "why_skipped", "failed", "fault", "claims", "outputs", "kind", "answer", "device")
+
 # A curve's width and height, in the units of its drawing.
 _CURVE = (96, 32)
 
@@ -236,15 +239,7 @@ def _study_row(
         "is_told": bool(found),
         "points": found[0] if found else ("not counted" if is_uncounted else counts_text([outcome])),
         "remark": remark,
-        "skipped": outcome.skipped,
-        "why_skipped": outcome.why_skipped,
-        "failed": outcome.failed,
-        "fault": outcome.fault,
-        "claims": outcome.claims,
-        "outputs": outcome.outputs,
-        "kind": outcome.kind,
-        "answer": outcome.answer,
-        "device": outcome.device,
+        **{name: getattr(outcome, name) for name in _AS_IS},
         "clean": [] if found else outcome.clean,
         "curve": "".join(joined),
     }
