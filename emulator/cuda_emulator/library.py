@@ -502,4 +502,4 @@ def allocate(size: int) -> Bytes:
 
 def as_bytes(address: int, size: int) -> Bytes:
     """The bytes of this process's memory at an address."""
-    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+    return np.frombuffer(memoryview((ctypes.c_uint8 * size).from_address(address)), np.uint8)

@@ -126,7 +126,7 @@ def shared_array(arrays: Sequence[Variable], offset: int) -> Variable:
 def _rows(elf: ELFFile) -> list[tuple[int, str, int]]:
     """Every row of the line tables: address, file, line."""
     rows = []
-    debugging = elf.get_dwarf_info()
+    debugging = elf.get_dwarf_info(relocate_dwarf_sections=False)  # A library's are; to look takes half of the time.
     for unit in debugging.iter_CUs():
         program = debugging.line_program_for_CU(unit)
         if program is None:

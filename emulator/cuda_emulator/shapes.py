@@ -67,7 +67,7 @@ class Shapes:
 def shapes_of(content: bytes) -> Shapes:
     """The shapes of a library's variables."""
     found = Shapes()
-    for unit in ELFFile(BytesIO(content)).get_dwarf_info().iter_CUs():
+    for unit in ELFFile(BytesIO(content)).get_dwarf_info(relocate_dwarf_sections=False).iter_CUs():
         parse = DWARFExprParser(unit.structs).parse_expr
         for die in unit.iter_DIEs():
             if die.tag != "DW_TAG_variable" or not {"DW_AT_type", "DW_AT_specification"} & die.attributes.keys():
