@@ -124,7 +124,7 @@ def checked_study(
         source = (files or {}).get(entry.name) or kernel_file(entry, name, root, file.line(f"kernels.{entry.name}"))
         read_source(source)  # Raises UserError where it is no text.
         kernels[entry.name] = kernel = read_kernel(entry, source, problem, settings.cxx, file)
-        if not entry.build:
+        if kernel.launches.macros and not entry.build:
             where = f"{_place(file, entry.name, 'macros')}: macros has"
             check_macros(kernel.launches.macros, source, [root / HEADERS], entry.options, where)
         if misspelt := kernel.launches.misspelt:
