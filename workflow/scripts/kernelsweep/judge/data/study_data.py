@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ class StudyData:
         named = [*self.settings.rival_names, *(name for name in others if not name.startswith(LIMIT_PREFIX))]
         return [name for name in dict.fromkeys(named) if name not in self.kernel_names]
 
-    @property
+    @cached_property
     def kernel_rows(self) -> pandas.DataFrame:
         """The measurements of the study's own kernels."""
         return self.measurements[self.measurements["kernel"].isin(self.kernel_names)]
@@ -191,8 +192,7 @@ def shown_place(data: StudyData) -> dict[str, Any]:
     reference = {axis: known[axis] for axis in place_axes(data.settings) if axis in known}
     if not at_place(data.kernel_rows, reference).empty:
         return reference
-    rows = data.kernel_rows
-    swept = rows if (with_times := timed(rows, data.device)).empty else with_times
+    swept = data.kernel_rows if (with_times := timed(data.kernel_rows, data.device)).empty else with_times
     last = swept.sort_values([*reference]).tail(1)[[*reference]].astype(object).to_dict("records")
     return {str(axis): value for axis, value in last[0].items()} if last else reference
 
