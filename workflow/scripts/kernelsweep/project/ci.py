@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.base.running import environment
-from kernelsweep.judge.data.proofs import MISTAKES
+from kernelsweep.judge.data.proofs import MISTAKES_TITLE
 from kernelsweep.project.annotations import Annotation, annotated, place_in_words
 from kernelsweep.publish.summary import FAILED
 from kernelsweep.study.kernels.units import EMULATOR
@@ -23,7 +23,7 @@ from kernelsweep.study.settings import study_names
 
 ALL = "all"
 COMMENT = Path(f"results/{EMULATOR}/ci.md")
-_TOLD = rf"(?ms)^## (?:{FAILED}|{MISTAKES})$.*?(?=^## |\Z)"  # what a summary says besides the table
+_TOLD = rf"(?ms)^## (?:{FAILED}|{MISTAKES_TITLE})$.*?(?=^## |\Z)"  # what a summary says besides the table
 _MOST_TOLD = 50  # GitHub shows ten of a step, and keeps fifty.
 
 

@@ -10,7 +10,7 @@ from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.compile.device_code import host_variables
 from kernelsweep.compile.unit_store import UnitStore, text_name
 from kernelsweep.judge.data.proofs import (
-    MISTAKES,
+    MISTAKES_TITLE,
     Proofs,
     clean_texts,
     explained_findings,
@@ -193,11 +193,11 @@ def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -
     What was expected of undefined behaviour unfolds.
     """
     lists = unproven(proofs, counted)
-    mistakes = lists.pop(MISTAKES)
+    mistakes = lists.pop(MISTAKES_TITLE)
     return markdown(
         __file__,
         "failed",
-        mistakes=sections({MISTAKES: mistakes}),
+        mistakes=sections({MISTAKES_TITLE: mistakes}),
         lines=["  ".join(line) for line in source_lines(" ".join(mistakes))],
         unproven=sections(lists),
         failures=failed,

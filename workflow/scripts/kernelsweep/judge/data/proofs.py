@@ -187,7 +187,7 @@ _LISTED = 4
 
 
 # The title of a list of them.
-MISTAKES = "Mistakes in kernels"
+MISTAKES_TITLE = "Mistakes in kernels"
 
 
 def unproven(proofs: Proofs, counted: RowCounts | None = None) -> dict[str, list[str]]:
@@ -206,7 +206,7 @@ def unproven(proofs: Proofs, counted: RowCounts | None = None) -> dict[str, list
         in_part += _listed(proof.in_part)
         notes += _listed(proof.noted)
     return {
-        MISTAKES: mistakes,
+        MISTAKES_TITLE: mistakes,
         "Not checked": missing,
         "Checked in part: other code on the emulator than on a GPU": in_part,
         "Notes: findings that decide nothing": notes,
