@@ -57,7 +57,8 @@ _RESERVED_SHARED = 1024
 # Attributes whose value begins with the index of a symbol: a function's registers, frame, smallest and largest stack,
 # and the constant bank of its parameters.
 _WITH_SYMBOL = frozenset({0x2F, 0x11, 0x12, 0x23, 0x0A})
-_REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties)")
+# Lines that say nothing of the source.
+_REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties|\d+ errors? detected in)")
 
 
 def find(release: str = "") -> str:
