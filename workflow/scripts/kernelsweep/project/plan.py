@@ -300,13 +300,9 @@ def _metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, 
     return {name: table[name].values() for name in names}
 
 
-# The picture of a kernel's accesses takes less than one of the processor's seconds. One that takes many has no end.
-_DRAWN_SECONDS = 10.0
-
-
 def accesses(project: Project, study: str) -> plans.PointsPlan:
     """The points whose accesses are drawn."""
-    seconds = min(project.config.measuring.timeout_seconds, _DRAWN_SECONDS)
+    seconds = project.config.measuring.timeout_seconds
     return plans.PointsPlan(_pictured_kernels(project, study), project.config.seed, seconds)
 
 
