@@ -105,7 +105,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     arithmetic     what is not the first kernel's; "" for that
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
                    of `smaller` sizes, if they are others. spelled: the configuration with its axes' names, and which
-                   `axes` it has as `rows=8`
+                   `axes` it has as `rows=8`; is_short: whether it is `256 × 8` alone
     is_at_largest  whether one of the sizes has the largest value on the first axis of sizes
     loses          at most, and on `average`; slower: `up to 9.1% slower than our fastest, at 1024 × 1024`; "" to LITTLE
     losses         at each size in words
@@ -142,6 +142,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             + (f"{_at_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
             "spelled": chosen_text(last, study, spelled=True),
             "axes": [*_chosen(last, study)],
+            "is_short": is_short(use.configuration.parameters),
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
             "smaller": [chosen_text(one, study) + _at_text(one, uses) for one in others],
             "ties": tied_text(use, study, _FEW_TIES),
