@@ -33,7 +33,7 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
     assert [page.count(text) for text in ('aria-label="Who accesses what in ', "requests × cost")] == [drawn + 2] * 2
     top, right = page[: page.index('id="answer"')], [row["status"] for row in found].count("ok")
     assert top.count("requests × cost") == 2, "of one study, at the top"
-    assert f"<dt>{right:,} of {right:,}</dt>" in top and "no access out of bounds" in top
+    assert f"<dt>{right:,} of {right:,} points</dt>" in top and "no race, access out of bounds" in top
     environment = json.loads((results / "environment.json").read_text())
     assert environment["configuration"]["config"]["platform"] == "emulator"
     assert environment["compilers"][0].startswith("g++")
