@@ -349,18 +349,30 @@ def test_of_two_devices_all_kernels_are_shown_the_slower_first(sweeps: tuple[lis
     # Pins: how fast the other device is at a size was in no line.
     fastest, mean = (line.replace("\N{NO-BREAK SPACE}", " ") for line in by_size)
     times = "Times as fast by size, "
-    assert re.fullmatch(rf"{times}each study's fastest kernel: 2¹⁶ .*, 2³⁰ 1\.00×\.", fastest)
+    of_fastest = "the fastest kernel of unrolling, cold cache"
+    assert re.fullmatch(rf"{times}{of_fastest}: 2¹⁶ .*, 2³⁰ 1\.00×\.", fastest)
     assert re.fullmatch(rf"{times}the mean of 8 kernels: 2¹⁶ .*, 2³⁰ 0\.9\d×\.", mean)
     # The page has them as a table.
     heads, *_, (name, *cells) = verdict.by_size.values()
     assert name == "the mean of 8 kernels" and heads[1] == "2¹⁶" and mean.endswith(f"{heads[-1]} {cells[-1]}.")
     assert verdict.on_page == [heading, takes, code]
+    # Pins: the fastest with a hot cache, or of undefined behaviour, beside others' with a cold one.
+    halved = [
+        {**row, "time_us": f"{float(row['time_us']) / 2}"} | more
+        for row in edited
+        for more in ({"cache": "hot"}, {"kernel": "racy", "flags": "undefined_behaviour"})
+    ]
+    both = [
+        [*rows, *more]
+        for rows, more in ((before, [{**row, "device": "NVIDIA H200"} for row in halved]), (edited, halved))
+    ]
+    assert verdict_lines(compare_points(*both, MARGIN), MARGIN).first[1] == by_size[0]
     # Pins: "each study's fastest kernel", of three of six studies.
     least = min((row["array_size"] for row in sweeps[0]), key=int)
     sides = [[row for row in rows if row["study"] == "unrolling" or row["array_size"] != least] for rows in sweeps]
     other = [{**row, "device": "B"} for row in sides[1]]
     told = verdict_lines(compare_points(sides[0], other, MARGIN), MARGIN).first
-    assert told[1].startswith(f"{times}the fastest kernel of unrolling: 2¹⁶")
+    assert told[1].startswith(f"{times}the fastest kernel of unrolling, cold cache: 2¹⁶")
     assert told[3] == "Not by size, because their sizes differ: warp_shuffle."
     assert takes.startswith("Each takes 1.00 to 1.30 times as long on average over sizes. Right at ")
     assert lines == verdict.kernels and len(lines) == 8 and verdict.beside_table == verdict.first

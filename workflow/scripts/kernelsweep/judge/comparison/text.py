@@ -39,6 +39,7 @@ from kernelsweep.judge.comparison.verdicts import (
     VERDICTS,
     ComparedPoint,
     Group,
+    Size,
     by_kernel,
     devices,
     in_order_of_verdict,
@@ -47,6 +48,7 @@ from kernelsweep.judge.comparison.verdicts import (
     overall,
     shown_kernels,
 )
+from kernelsweep.judge.data.row_counts import is_excused
 from kernelsweep.judge.data.words import fault, list_texts, where_text
 from kernelsweep.results import Row
 from kernelsweep.statistics import Interval, ratio_text
@@ -263,22 +265,23 @@ def _heading(
 def _by_size(kernels: Mapping[str, Group]) -> tuple[dict[str, list[str]], list[str]]:
     """How many times as fast the second of two devices is at each size, as VerdictLines has it; and a line on the rest.
 
-    The kernels are those of which most have the same sizes: all of them, and each study's fastest on either device.
+    The kernels are those of which most have the same sizes: all of them, and each study's fastest on either device,
+    without undefined behaviour, in the element type, operation and cache state of _usual().
     """
     alike = max(grouped(kernels.values(), lambda group: tuple(group.sizes)).values(), key=len)
     sizes, points = [*alike[0].sizes], [point for group in alike for point in group.points]
     if not (sizes[1:] and devices(points)[1:]):
         return {}, []
     sides = [[*filter(None, rows)] for rows in zip(*((one.before, one.after) for one in points), strict=True)]
-    times: list[dict[Any, float]] = [{}, {}]
-    for point in points:
-        for of_side, row in zip(times, (point.before, point.after), strict=True):
-            place, time = (point.row["study"], point.size), float((row or {})["time_us"])
-            of_side[place] = min(time, of_side.get(place, time))
-    studies = sorted({str(point.row["study"]) for point in points})
-    others = sorted({kernel.partition("/")[0] for kernel in kernels} - {*studies})
-    of = f"the fastest kernel of {list_texts(studies, len(studies))}" if others else "each study's fastest kernel"
-    rows = {of: [[times[0][of] / times[1][of] for of in times[0] if of[1] == size] for size in sizes]}
+    defined = grouped((one for one in points if not is_excused(one.row)), lambda point: str(point.row["study"]))
+    usual = {study: _usual(of_study) for study, of_study in sorted(defined.items())}
+    usual = {study: of_study for study, of_study in usual.items() if {one.size for one in of_study} == {*sizes}}
+    others = sorted({kernel.partition("/")[0] for kernel in kernels} - {point.row["study"] for point in points})
+    each = f"kernel{'s' * (len(usual) > 1)} of {list_texts([*usual], len(usual))}"
+    of = f"{'the mean of ' * (len(usual) > 1)}the fastest {each}"
+    caches = {str(point.row["cache"]) for of_study in usual.values() for point in of_study}
+    of += f", {caches.pop()} cache" if len(caches) == 1 else ""
+    rows = {of: [[_times_as_fast(of_study, size) for of_study in usual.values()] for size in sizes]} if usual else {}
     if alike[1:]:
         every = [[1 / group.sizes[size].ratio.value for group in alike] for size in sizes]
         rows[f"the mean of {len(alike)} kernels"] = every
@@ -291,6 +294,19 @@ def _by_size(kernels: Mapping[str, Group]) -> tuple[dict[str, list[str]], list[s
     rest = [f"The memory's peak is {median(peaks[1]) / median(peaks[0]):.2f}×."] if all(peaks) else []
     rest += [f"Not by size, because their sizes differ: {list_texts(others, len(others))}."] if others else []
     return by_size, [" ".join(rest)] if rest else []
+
+
+def _usual(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
+    """The points of the element type, operation and cache state that has the most sizes or, of several, is cold."""
+    kinds = grouped(points, lambda point: tuple(point.row[name] for name in ("dtype", "operation", "cache")))
+    return max(kinds.values(), key=lambda of: (len({one.size for one in of}), of[0].row["cache"] == "cold", len(of)))
+
+
+def _times_as_fast(points: Iterable[ComparedPoint], size: Size) -> float:
+    """The least time at a size before over that after."""
+    rows = [(point.before or {}, point.after or {}) for point in points if point.size == size]
+    before, after = (min(float(row["time_us"]) for row in of_side) for of_side in zip(*rows, strict=True))
+    return before / after
 
 
 def _peaks(rows: Iterable[Row]) -> list[float]:
