@@ -104,7 +104,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     everywhere     whether the row is for all sizes; has_better: and others refine it; is_refined: it is one of these
     arithmetic     what is not the first kernel's; "" for that
     sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`; those
-                   of `smaller` sizes, if they are others. spelled: the configuration with its axes' names, and which
+                   of `smaller` sizes, if they are others. spelled: all of these with their axes' names, and which
                    `axes` it has as `rows=8`; is_short: whether it is `256 × 8` alone
     is_at_largest  whether one of the sizes has the largest value on the first axis of sizes
     loses          at most, and on `average`; slower: `up to 9.1% slower than our fastest, at 1024 × 1024`; "" to LITTLE
@@ -140,7 +140,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
             + (f"{_at_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
-            "spelled": chosen_text(last, study, spelled=True),
+            "spelled": "; ".join(chosen_text(one, study, True) + _at_text(one, uses) * (len(of) > 1) for one in of),
             "axes": [*_chosen(last, study)],
             "is_short": is_short(use.configuration.parameters),
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
@@ -170,7 +170,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "is_beside_throttled": use.is_beside_throttled,
             "is_throttled": use.configuration.throttled,
         }
-        for use, (last, *others) in ((_joined(group), group[::-1]) for group in groups)
+        for use, of, (last, *others) in ((_joined(group), group[::-1], group[::-1]) for group in groups)
     ]
 
 
