@@ -34,6 +34,7 @@ from kernelsweep.study.axes import LARGEST_GRID
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
 SIZE = 2**24
+LEAD = environment(ROOT / "workflow/scripts/kernelsweep/publish", is_html=True).get_template("page/use.html")
 
 
 def find(rows: pandas.DataFrame, device: dict[str, Any] = H200) -> list[Best]:
@@ -215,8 +216,7 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
         == "At 8192 × 8192, use two_shared_passes: 34% to 39% of the memory's peak and 23% of float32's"
     )
     # Pins: no word on 4099 × 2051 below the heading.
-    lead = environment(ROOT / "workflow/scripts/kernelsweep/publish", is_html=True).get_template("page/use.html")
-    names = re.findall("<li><b>(.*?)</b>: <code>(.*?)</code>", str(lead.module.choices(rows)).replace("\xa0", " "))
+    names = re.findall("<li><b>(.*?)</b>: <code>(.*?)</code>", str(LEAD.module.choices(rows)).replace("\xa0", " "))
     sides = [("8192 × 8192", ("two_shared_passes", "two_shared_passes"))]
     sides.append(("4099 × 2051", ("one_pass", "two_shared_passes")))
     radii = ("1\u2060–\u20604", "16")
@@ -228,6 +228,13 @@ def test_the_answers_chart_has_a_panel_per_peak_and_joins_no_sizes_without_an_or
     assert f"reach 34% ({one}) to 39%" in of_all[0] and f"23% ({other}) of float32's peak" in of_all[1]
     of_array_sizes = share_chart(UNROLLING, find(sweep(UNROLLING, H200)), [], [])
     assert of_array_sizes["runs"] and not of_array_sizes["panels"]
+
+
+def test_rows_of_small_shares_have_an_axis_of_their_own() -> None:
+    # Pins: the marks of three rows of six in 4% of an axis, our dot over the library's bar.
+    data = recorded("histogram")
+    panels = share_chart(data.settings, find_best("histogram", data), [], [])["panels"]
+    assert [(panel["end"], len(panel["rows"])) for panel in panels] == [(0.1, 3), (1, 3)]
 
 
 def test_arithmetic_that_rounds_more_has_a_panel_with_its_own_library_and_a_share_in_the_headline() -> None:
@@ -283,8 +290,7 @@ def test_as_many_blocks_as_needed_is_one_choice_for_all_sizes() -> None:
     assert "1024 × 2 in as many blocks as needed at 2²⁶–2²⁸; 2 others" in rows[1]["configuration"]
     assert everywhere.everywhere and everywhere.configuration.parameters["grid_size"] == LARGEST_GRID
     # Pins: of the strip's streaming_sum up to 2²⁸, the first screen named 512 × 4 alone, which loses to the library.
-    lead = environment(ROOT / "workflow/scripts/kernelsweep/publish", is_html=True).get_template("page/use.html")
-    text = str(lead.module.choices(rows)).replace("\xa0", " ").replace("\u2060", "")
+    text = str(LEAD.module.choices(rows)).replace("\xa0", " ").replace("\u2060", "")
     assert re.findall("</code>, block size (.*?)<", text.replace(", as many blocks as needed", "")) == [
         "512, unroll factor 4",
         "512, unroll factor 8",

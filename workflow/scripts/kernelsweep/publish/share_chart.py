@@ -43,6 +43,8 @@ _OF_DRIVER = tuple(map(limit_kernel, DRIVER_LIMITS))
 
 # More sizes are counted, and not named.
 _FEW_SIZES = 3
+# Rows without a larger share have an axis that ends here: on one up to 1, their marks would lie on each other.
+_SMALL = 0.1
 # More rows would not be read.
 MOST_ROWS = 12
 
@@ -90,8 +92,8 @@ def share_chart(
 
     Others are rows:
 
-    panels     for each peak, and each further kind of arithmetic, the `rows` of its sizes, as _row() gives them, and
-               the words of what is `beside` these, by kind
+    panels     for each peak, each further kind of arithmetic, and each `end` of an axis, the `rows` of its sizes, as
+               _row() gives them, and the words of what is `beside` these, by kind
     left_out   the number of sizes beyond the MOST_ROWS that are drawn
 
     entries  the best configurations of our kernels; beside: those of libraries and limits
@@ -158,7 +160,6 @@ def share_chart(
                     "passes": _passes(known, line, sizes) if kind == "limit" else "",
                 }
             )
-    compared = [row for row in uses if is_further or not row.get("arithmetic")]
     of_sizes = [*zip(sizes, known, fastest_of(libraries), strict=True)]
     pairs = [(size, best, rival) for size, best, rival in of_sizes if rival]
     gains = {size: ratio(over=rival.fastest.time, under=best.fastest.time) for size, best, rival in pairs}
@@ -178,7 +179,7 @@ def share_chart(
         "curve": _shares(known, kinds),
         "ranges": [*map(_range, known)],
         "end": place_words({axis: last[axis] for axis in last if axis not in differing}, study),
-        "reached": _reached(compared, at_end),
+        "reached": _reached([row for row in uses if is_further or not row.get("arithmetic")], at_end),
         "gains": {size: gain.value for size, gain in gains.items()},
         "gain_marks": marks,
         "library": fastest_libraries.pop() if len(fastest_libraries) == 1 else "",
@@ -225,7 +226,8 @@ def share_chart(
     rows = [(kind, _row(at, fastest[at], of_kernels, chart)) for at, kind in enumerate(kinds) if at in in_rows]
     heads = {line["kind"]: line["words"] for line in chart["beside"]}
     panels = [
-        {"peak": peak, "rows": [row for kind, row in rows if kind == peak], "beside": heads} for peak in chart["peaks"]
+        {"peak": peak, "end": end, "rows": [row for _, row in of], "beside": heads}
+        for (peak, end), of in grouped(rows, lambda one: (one[0], one[1]["end"])).items()
     ]
     panels += [panel for one in charts.values() for panel in one["panels"]]
     chart["has_whiskers"] = any(_are_wide(row["ranges"].values()) for panel in panels for row in panel["rows"])
@@ -233,12 +235,14 @@ def share_chart(
 
 
 def _row(at: int, fastest: Sequence[str], kernels: Mapping[str, Shares], chart: Mapping[str, Any]) -> dict[str, Any]:
-    """A size's row: its words, our fastest's `share` and `name`, our `others` by name, and `beside` these by kind.
+    """A size's row: words, our fastest's `share` and `name`, our `others` by name, `beside` these by kind, axis' `end`.
 
     Also by kind, of which "best" is ours: the shares' `ranges`, and the clocks of what is `throttled`.
     """
     lines = [{"kind": "best", **chart}, *chart["beside"]]
+    ends = [line["ranges"][at][1] for line in lines if line["ranges"][at]] + [of[at] or 0 for of in kernels.values()]
     return {
+        "end": _SMALL if max(ends) <= _SMALL else 1,
         "words": chart["sizes"][at],
         "share": chart["curve"][at],
         "name": _names(fastest),
@@ -386,11 +390,8 @@ def _zoom(chart: Mapping[str, Any], gains: Sequence[Interval]) -> dict[str, Any]
 def are_close(lines: Iterable[Shares], baseline: Shares) -> bool:
     """Whether lines of shares are drawn as ratios to a baseline: all are near it, and it has a share at each size."""
     pairs = [pair for shares in lines for pair in zip(shares, baseline, strict=False)]
-    return (
-        bool(pairs)
-        and None not in baseline
-        and all(share is None or abs(share - of) <= _CLOSE for share, of in pairs if of)
-    )
+    are_near = all(share is None or abs(share - of) <= _CLOSE for share, of in pairs if of)
+    return bool(pairs) and None not in baseline and are_near
 
 
 def _winners(names: Sequence[str], places: Sequence[float]) -> list[dict[str, Any]]:
@@ -447,12 +448,11 @@ def _places(study: StudySettings, points: Sequence[Mapping[str, Any]]) -> dict[s
     places, on_line = places_of(values, any(axes[0] in group for group in study.tied))
     if not any(on_line):
         return {}
-    texts = [axis_value(axes[0], value) for value in values]
     places = [(place - places[0]) / (places[-1] - places[0]) for place in places]
     run = [number for number, is_drawn in enumerate(on_line) if is_drawn]
     return {
         "places": places,
-        "labels": [{"words": texts[number], "place": places[number]} for number in run],
+        "labels": [{"words": axis_value(axes[0], values[number]), "place": places[number]} for number in run],
         "across": title_of(axes[0], study.titles),
         "runs": [run],
     }
