@@ -233,11 +233,14 @@ def test_claims_that_name_a_number_are_drawn_with_how_far_from_it_ours_are(tmp_p
     (figure,) = claims_figures(drawn, file, tmp_path)
     numbers = [row for row in rows if row["relation"] == "about" and row["measured"] and row["published"] != "0"]
     hold = sum(row["verdict"] == "holds" for row in numbers)
-    told = f"{held_text(rows)}; {hold} of the {len(numbers)} that give a number above 0, not a bound."
+    told = f"Of {len(numbers)} claims with a number above 0, {hold} hold. "
     assert "a published 0 (sequential_addressing: holds)" in figure.caption, "nothing is left out silently"
-    assert figure.message == told and "155 claims hold at their sizes (4 of these fail at another size)" in told
+    of_all = f"Of all claims, {held_text(rows).replace('claims hold', 'hold')}."
+    assert figure.message == told + of_all and "of 155 hold at their sizes (4 of these fail at another size)" in of_all
     picture = draw(rows, recorded("unrolling").device, stories)
     (axes,) = picture.figure.axes
+    # Pins: numbers at the foot alone, a screen or two below the first rows.
+    assert "1.00" in [tick.label2.get_text() for tick in axes.xaxis.get_major_ticks() if tick.label2.get_visible()]
     (marks,) = (marks for marks in axes.collections if not isinstance(marks, LineCollection))
     assert len({*map(tuple, marks.get_offsets().tolist())}) == len(picture.rows), "none lies on another"
     assert picture.rows["count"].sum() == len(numbers), "equal ones share a mark"

@@ -62,8 +62,8 @@ def draw(claims: Claims, device: Mapping[str, Any], stories: Stories, width: flo
     verdicts = [verdict for verdict in COLOURS if verdict in {*rows["verdict"]}]
     colours, blank = [*verdicts, ALLOWED], [""] * len(named)
     above_in = legend_in(width, colours)
-    of_rows = [*named["name"]], [*named["head"]], blank
-    figure, axes, places = row_panel(width, *of_rows, above_in + legend_in(width, quantities))
+    top_in = above_in + legend_in(width, quantities) + 1.3 * style.LINE_IN
+    figure, axes, places = row_panel(width, [*named["name"]], [*named["head"]], blank, top_in)
     rows = rows.merge(named[["head", "name"]].assign(place=places))
     bars = rows.drop_duplicates(["place", "least", "most"])
     below = rows.groupby("place")["mark"].transform(lambda of: pandas.factorize(of)[0] - (of.nunique() - 1) / 2)
@@ -73,6 +73,7 @@ def draw(claims: Claims, device: Mapping[str, Any], stories: Stories, width: flo
     axes.collections[0].set_urls([*rows["link"]])
     axes.hlines(rows["place"], rows["low"], rows["high"], colors=[*rows["verdict"].map(COLOURS)], linewidth=0.7)
     scale_log(axes)
+    axes.tick_params(axis="x", which="both", top=True, labeltop=True)
     axes.set(xlim=axes.get_xlim(), ylabel="")
     axes.set_xlabel("measured over published number (logarithmic)", loc="right" if is_narrow(width) else "center")
     bar: Any = {"color": palette.LEADER_GREY, "alpha": 0.6}
@@ -81,11 +82,10 @@ def draw(claims: Claims, device: Mapping[str, Any], stories: Stories, width: flo
     add_legend(axes, [*(Patch(color=COLOURS[verdict]) for verdict in verdicts), Patch(**bar)], colours)
     marks = [Line2D([], [], ls="", marker=markers[one], color=palette.INK, ms=MARK_PT) for one in quantities]
     add_legend(axes, marks, quantities, above_in=above_in)
-    held, published = (
-        rows.loc[rows["verdict"] == HOLDS, "count"].sum(),
-        [row for row in claims if row["source"] != GOAL],
-    )
-    message = f"{held_text(published)}; {held} of the {rows['count'].sum()} that give a number above 0, not a bound."
+    held = rows.loc[rows["verdict"] == HOLDS, "count"].sum()
+    published = [row for row in claims if row["source"] != GOAL]
+    message = f"Of {rows['count'].sum()} claims with a number above 0, {held} hold."
+    message += f" {held_text(published, 'of all claims, {} of {} hold')}."
     numbers = [row for row in published if row["relation"] == ABOUT]
     zero = "; ".join(f"{row['kernel']}: {row['verdict']}" for row in numbers if not float(row["published"]))
     devices = grouped({row["source"]: row["source_device"] for row in claims if has_number(row)}.items(), itemgetter(1))
