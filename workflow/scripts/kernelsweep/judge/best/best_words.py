@@ -84,8 +84,11 @@ def _chosen(use: Use | Tie, study: StudySettings) -> dict[str, str]:
     """The values that chosen_text() names, by axis."""
     own = next((one.axes for one in study.kernels if one.name == use.kernel), {})
     swept, values = {**study.axes, **own}, use.configuration.parameters
-    chosen = {axis: value for axis, value in values.items() if len(swept.get(axis, ())) != 1}
-    return {} if is_short(values) else configuration_values(chosen)
+    words = {} if is_short(values) else configuration_values(values)
+    # Both sides of one thing are named where one of them is a choice.
+    chosen = [axis for axis in values if len(swept.get(axis, ())) != 1]
+    names = {axis if axis in words else axis.rpartition("_")[0] for axis in chosen}
+    return {name: text for name, text in words.items() if name in names}
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -113,8 +116,10 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     at             the largest of several sizes, on the axes on which they differ, at which are the following
     time, interval, peak_fraction, of_peak, peak_of
     peak           which that is, if the study has another than the memory's: `float32's`, `the memory's`; or ""
-    gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that
-    gain_interval  its 95% interval, `0.55–0.65`, if that reaches further than 1% from it; or ""
+    gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that; of
+                   sizes that differ by more than the error the least and the most: `1.14× to 3.75×`
+    gain_at        of several sizes, the one of that, or both: `radius=1 and radius=4`
+    gain_interval  of one, its 95% interval, `0.55–0.65`, if that reaches further than 1% from it; or ""
     ahead          how many times as fast as the configuration that is, and where: `4.6× as fast as vectors at 8192³`;
                    "" if slower
     is_beside_throttled, is_throttled  whether too few samples were taken at the full clock
@@ -161,13 +166,9 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "of_peak": of_peak(use.configuration),
             "peak_of": use.configuration.peak_of,
             "peak": peak_text(str(use.configuration.peak_of)) if peaks - {"memory"} else "",
-            "gain": f"{times_text(use.gain)}×" if use.gain else "",
-            "gain_interval": gain_interval(Interval(use.gain, use.gain_low or use.gain, use.gain_high or use.gain))
-            if use.gain
-            else "",
+            **_gain_words(use),
             "beside": use.beside if use.gain else "it is step 1" * (use.kernel == study.kernels[0].name),
-            "ahead": _ahead_text(use, study, uses) if use.gain and use.gain < 1 else "",
-            "is_beside_throttled": use.is_beside_throttled,
+            "ahead": _ahead_text(use, study, uses) if use.gain and use.gain.value < 1 else "",
             "is_throttled": use.configuration.throttled,
         }
         for use, of, (last, *others) in ((_joined(group), group[::-1], group[::-1]) for group in groups)
@@ -193,11 +194,26 @@ def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
     uses  all of the study, of which another may be the faster one there
     """
     there = (one for one in uses if (one.kind, one.sizes[-1]) == (use.kind, use.sizes[-1]))
-    where = [" (for all sizes)"] if use.everywhere and any((one.gain or 0) >= 1 for one in there) else []
+    where = [" (for all sizes)"] if use.everywhere and any(one.gain and one.gain.value >= 1 for one in there) else []
     where += [f" in {use.kind['arithmetic']}"] if "arithmetic" in use.kind else []
     where += [f" at {size}"] if (size := place_words(use.sizes[-1], study)) else []
-    where += [" (throttled)"] * use.is_beside_throttled
-    return f"{times_text(1 / (use.gain or 1))}× as fast as {use.kernel}{''.join(where)}"
+    where += [" (throttled)" for gain in use.gains[-1:] if gain and gain[1]]
+    return f"{times_text(1 / use.gain.value) if use.gain else ''}× as fast as {use.kernel}{''.join(where)}"
+
+
+def _gain_words(use: Use) -> dict[str, Any]:
+    """What use_rows() says of the gain: at the largest size, or of the least and the most if they differ."""
+    known = [(*gain, size) for gain, size in zip(use.gains, use.sizes, strict=True) if gain] if use.gain else []
+    least, most = (end(known, key=lambda one: one[0].value, default=None) for end in (min, max))
+    ends = [least, most] if least and most and least[0].high < most[0].low else known[-1:]
+    several = [axis for axis in use.sizes[0] if len({size[axis] for size in use.sizes}) > 1]
+    places = [size_words({axis: size[axis] for axis in several}) for *_, size in ends]
+    return {
+        "gain": " to ".join(f"{times_text(gain.value)}×" for gain, *_ in ends),
+        "gain_at": " and ".join(filter(None, places)),
+        "gain_interval": gain_interval(ends[0][0]) if len(ends) == 1 else "",
+        "is_beside_throttled": any(is_throttled for _, is_throttled, _ in ends),
+    }
 
 
 def gain_interval(gain: Interval) -> str:
@@ -220,10 +236,11 @@ def _joined(uses: Sequence[Use]) -> Use:
     """The last of neighbours, for the sizes of all."""
     if len(uses) == 1:
         return uses[0]
-    sizes = tuple(size for use in uses for size in use.sizes)
+    last, sizes = uses[-1], tuple(size for use in uses for size in use.sizes)
     lost = sum(use.mean * len(use.sizes) for use in uses) / len(sizes)
     losses, worst = tuple(loss for use in uses for loss in use.losses), max(use.worst for use in uses)
-    return replace(uses[-1], sizes=sizes, worst=worst, mean=lost, losses=losses, ties=())
+    gains = tuple(gain if use.beside == last.beside else None for use in uses for gain in use.gains)
+    return replace(last, sizes=sizes, worst=worst, mean=lost, losses=losses, gains=gains, ties=())
 
 
 def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:

@@ -209,9 +209,8 @@ class Use:
     configuration  as measured at the largest of the sizes
     beside         there, the fastest library that was measured with the same arithmetic, or without any the study's
                    first kernel
-    gain           its time over this configuration's; None where it has none, and of the first kernel itself
-    gain_low, gain_high  the ends of its 95% interval
-    is_beside_throttled  whether that is throttled
+    gains          at each of the sizes its time over this configuration's, and whether it is throttled; None where it
+                   has none
     ties           those that tie with it at each of the sizes, the fastest first
     losses         how much more it costs at each of the sizes
     of_other_peak  as measured at the largest of the sizes that are nearer to another peak; None without any
@@ -226,13 +225,15 @@ class Use:
     mean: float
     configuration: Configuration
     beside: str = ""
-    gain: float | None = None
-    gain_low: float | None = None
-    gain_high: float | None = None
-    is_beside_throttled: bool = False
+    gains: tuple[tuple[Interval, bool] | None, ...] = ()
     ties: tuple[Tie, ...] = ()
     losses: tuple[float, ...] = ()
     of_other_peak: Configuration | None = None
+
+    @property
+    def gain(self) -> Interval | None:
+        """The last of the gains."""
+        return self.gains[-1][0] if self.gains and self.gains[-1] else None
 
 
 def find_uses(name: str, data: StudyData) -> list[Use]:
@@ -255,7 +256,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
         rows_before = [*of_kind["size"].searchsorted(of_size["size"]), len(of_kind)]
         places = [{axis: size[axis] for axis in sizes} for size in of_size.to_dict("records")]
         for start, end in _ranges(losses, little, places):
-            here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
+            here = of_kind.iloc[rows_before[start] : rows_before[end]]
             choice = _least(losses[..., start:end], little[:, start:end])
             of_choice = here[here["choice"] == choices[choice]].to_dict("records")
             chosen, used = of_choice[-1], _used(of_choice, parameters, data)
@@ -273,7 +274,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     losses=tuple(lost),
                     configuration=used,
                     of_other_peak=next((one for one in largest_first if one.peak_of not in (None, used.peak_of)), None),
-                    **_beside(last, chosen),
+                    **_beside(here, of_choice),
                     ties=tuple(Tie(rows[-1]["kernel"], _used(rows, parameters, data)) for rows in _ties(here, chosen)),
                 )
             )
@@ -379,17 +380,19 @@ def _losses(rows: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
     return table.index.to_numpy(), losses, little
 
 
-def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> dict[str, Any]:
-    """What Use has of the fastest library with the same arithmetic, or else of the first kernel; {} without either."""
-    others = last[~last["is_own"]]
-    if others.empty:
-        others = last[(last["place"] == 0) & (chosen["place"] > 0)]
-    if others.empty:
-        return {}
-    other = others.sort_values("time_us", kind="stable").iloc[0].to_dict()
-    gain, flags = ratio(over=time_interval(other), under=time_interval(chosen)), other["flags"].split()
-    ends = {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
-    return {"beside": str(other["kernel"]), **ends, "is_beside_throttled": THROTTLED in flags}
+def _beside(here: pandas.DataFrame, chosen: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+    """What Use has of the library that is the fastest at the last size, or else of the first kernel.
+
+    chosen  the rows of a choice, of a row per size
+    """
+    others = here[~here["is_own"]].sort_values("time_us", kind="stable")
+    if (last := others[others["size"] == chosen[-1]["size"]]).empty:
+        last = others = here[(here["place"] == 0) & (chosen[-1]["place"] > 0)].sort_values("time_us", kind="stable")
+    beside = "" if last.empty else str(last["kernel"].iloc[0])
+    of_size = others[others["kernel"] == beside].drop_duplicates("size").set_index("size").to_dict("index")
+    pairs = [(of_size.get(row["size"]), time_interval(row)) for row in chosen]
+    gains = [of and (ratio(time_interval(of), time), THROTTLED in of["flags"].split()) for of, time in pairs]
+    return {"beside": beside, "gains": tuple(gains)}
 
 
 def _used(rows: Sequence[Mapping[Any, Any]], parameters: Sequence[str], data: StudyData) -> Configuration:
