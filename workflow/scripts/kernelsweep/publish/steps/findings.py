@@ -20,6 +20,7 @@ from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, place_of_table, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import Interval, ratio, time_interval
+from kernelsweep.study.kernels.source import GRID_SIZE
 
 
 def story_data(
@@ -71,6 +72,7 @@ def _largest(data: StudyData, steps: Sequence[StoryRow], places: Sequence[int | 
     free = [axis.replace("_", " ") for axis in kernel_axes(data.settings) if ladder and axis not in steps[0].values]
     where, over = f" at {size}" * bool(size), f"{times_text(gain.value)} times as fast as"
     where += f", each at its fastest {list_texts(free, len(free))}".rstrip()
+    where += " in its step's grid" * any(steps[labels.index(step)].values.get(GRID_SIZE) for step in (before, after))
     values = " → ".join(four_digits(times[size][label].value) for label in (before, after))
     finding = f"Largest step{where}: {values} µs, {over} `{before}`."
     words = f"{after} is {over} {before}{where}".replace(" ×", " with unroll factor ")
