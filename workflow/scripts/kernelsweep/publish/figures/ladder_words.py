@@ -86,10 +86,10 @@ def _caption(ladder: Ladder) -> str:
         whose = "sources'" if ladder.published else "study's"
         texts += [f"This is the {whose} size: at larger ones, speedups differ."]
     texts += ["The axis is logarithmic."]
-    texts += ["Bars: 95% intervals."] if data.has_times else []
+    texts += ["Bars: 95% intervals, where wider than the mark."] if data.has_times else []
     texts += [f"Limits, which a kernel may pass: {list_texts(parts)}."] if parts else []
     texts += [f"Not drawn: {list_texts(undrawn, len(undrawn))}."] if undrawn else []
-    texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
+    texts += [f"Grey outlines: published, {origins}; each over {ladder.first} on its own device."] if origins else []
     texts += [f"*: {THROTTLED_NOTE}"] if table["is_throttled"].any() else []
-    texts += ["Hollow dots and " * data.has_times + UNDEFINED_NOTE] if table["is_undefined"].any() else []
+    texts += ["Empty dots and " * data.has_times + UNDEFINED_NOTE] if table["is_undefined"].any() else []
     return " ".join(texts)
