@@ -121,19 +121,19 @@ room.addEventListener("click", (event) => {
 });
 dialog.addEventListener("close", () => room.replaceChildren());
 
-// The contents mark the section that is read: the last whose beginning is above the middle of the window.
+// The contents mark the first section whose heading is in the upper half of the window, else the one that goes on there.
 
+const nav = document.querySelector("nav");
 const contents = new Map([...document.querySelectorAll('nav a[href^="#"]')].map((link) => [document.querySelector(link.hash), link]));
 
 function markRead() {
+  const bar = matchMedia("(max-width: 70rem)").matches ? nav?.getBoundingClientRect().bottom : 0;
   const begun = [...contents.keys()].filter((section) => section.getBoundingClientRect().top < innerHeight / 2);
-  for (const [section, link] of contents) {
-    if (section !== begun.at(-1)) link.removeAttribute("aria-current");
-    else if (!link.hasAttribute("aria-current")) {
-      link.setAttribute("aria-current", "true");
-      link.closest("nav").scrollLeft = link.offsetLeft - innerWidth / 2;
-    }
-  }
+  const link = contents.get(begun.find((section) => section.querySelector("h2").getBoundingClientRect().bottom > bar) ?? begun.at(-1));
+  if (!link || link.hasAttribute("aria-current")) return;
+  nav.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  link.setAttribute("aria-current", "true");
+  nav.scrollLeft = link.offsetLeft - innerWidth / 2;
 }
 
 addEventListener("scroll", markRead, { passive: true });
