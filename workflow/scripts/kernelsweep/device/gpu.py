@@ -164,7 +164,7 @@ class GpuPlatform(Platform):
     def __init__(self) -> None:
         cuda.init()
         self._device = cuda.Device(0)
-        self._context = self._device.make_context()  # current from now on
+        self._context = self._open_context()
         # A kernel starts a little later on one stream than on another, so samples alternate between several.
         self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
@@ -192,6 +192,10 @@ class GpuPlatform(Platform):
         self.uuid = self._asked_uuid()
         self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
+
+    def _open_context(self) -> Any:
+        """A new context, current from now on. A library's platform has another."""
+        return self._device.make_context()
 
     def allocate(self, size: int) -> Any:
         try:
