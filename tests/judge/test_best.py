@@ -167,12 +167,12 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     claims = [{"study": "unrolling", "size": "", "source": "", "fails_at": "", "verdict": NEEDS_COUNTS}] * 2
     claims.append(claims[0] | {"verdict": HOLDS, "size": "2²⁴", "fails_at": "2¹⁶"})
     # Pins: our goals counted among the claims, which the page counts apart.
-    claims.append(claims[2] | {"source": GOAL, "fails_at": ""})
+    claims += [claims[2] | {"source": GOAL, "fails_at": ""}, claims[0] | {"source": GOAL}]
     lacking = {"flagged": {"unrolling": ["mark"]}, "claims": claims}
     (flagged,) = answers({"unrolling": UNROLLING}, [], RowCounts(), {}, **lacking)
     text = " ".join(answer_text([flagged], "", {}).split())
     assert "no time of unrolling/mark counts: a check had found a mistake" in text
-    assert "claims: 1 holds at 2²⁴ (1 of these fails at another size), 2 need counters" in text
+    assert "claims: 1 holds at 2²⁴ (1 of these fails at another size), 3 need counters" in text
     assert "our goals: 1 of 1 met at 2²⁴" in text
     # Pins: a stack in place of the answer where a range is one size, which the library of tables took for a number.
     assert "1,000" in answer_text([replace(answer, uses=[{**of, "sizes": "1,000"} for of in answer.uses])], "", proofs)

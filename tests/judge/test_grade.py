@@ -293,8 +293,7 @@ def test_a_kernel_to_compare_with_that_is_wrong_is_told() -> None:
     faults = faults_of("naive", rows, KernelProof(Counter(), mistakes=[race]))
     right, *told = report([Verdict("x", "x.cu")], "own", "naive", 0.02, faults)[0]["verdict"]
     assert right == "x: right." and told == [
-        "naive itself is wrong at 1 of 2 points, such as n 5: "
-        "the random ones among these are held against no candidate.",
+        "naive itself fails at 1 of 2 points, such as n 5. Random ones among these are held against no candidate.",
         f"A check found in naive itself: {message_at(race)}. There, it accuses no candidate.",
     ]
     assert not faults_of("naive", rows[:1], None)

@@ -13,7 +13,7 @@ import pytest
 from checkout import copy_project
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.publish.page.embed import drawing
+from kernelsweep.publish.page.embed import drawing, folded
 from kernelsweep.publish.page.forest import forest
 from kernelsweep.publish.page.markdown import to_html
 
@@ -125,6 +125,11 @@ def test_a_figures_labels_keep_their_digits_on_the_page(tmp_path: Path) -> None:
     (tmp_path / "lines.svg").write_text('<svg viewBox="0 0 9 9"><text x="1.23456">0.358</text></svg>')
     drawn = drawing(tmp_path / "lines.svg", "lines")
     assert ">0.358<" in drawn and 'x="1.23"' in drawn
+
+
+def test_a_picture_of_an_earlier_version_of_ours_stays_as_it_is() -> None:
+    svg = "<svg viewBox='0 0 9 9' data-folds='7 4' font-size='12'><g/></svg>"
+    assert folded(svg, "x") == svg != folded(svg.replace("7 4", "7 4 5"), "x")
 
 
 def test_a_comparisons_scale_names_each_ratio_as_it_is() -> None:

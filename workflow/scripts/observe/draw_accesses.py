@@ -20,19 +20,19 @@ from kernelsweep.study.kernels.source import KernelSource, source_sha256
 from kernelsweep.study.point import Point
 from kernelsweep.study.study import kernel_of_job
 
-# Most kernels' pictures take less than one.
+# For a picture; most take less than one.
 _PROCESSOR_SECONDS = 20
 
 
 def pictures(kernel: KernelSource, report: Mapping[str, Any], binary: Path, work: Mapping[str, Any]) -> list[str]:
     """The picture of each step of a kernel. A kernel that doesn't end is ended, also one that sleeps."""
-    signal.setitimer(signal.ITIMER_PROF, _PROCESSOR_SECONDS)
     signal.alarm(max(1, round(plan.timeout_seconds)))
     if report["status"] != "ok":
         return [empty(step["name"], "The kernel could not be compiled.") for step in work["steps"]]
     tracer = Tracer(BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=plan.seed)))
     drawings = []
     for name, point in ((step["name"], Point(step["point"])) for step in work["steps"]):
+        signal.setitimer(signal.ITIMER_PROF, _PROCESSOR_SECONDS)
         variant = instantiation(kernel, point)
         if variant in report["failed"]:
             drawings.append(empty(name, "The variant could not be compiled."))

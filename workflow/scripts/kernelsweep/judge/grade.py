@@ -278,8 +278,8 @@ def faults_of(against: str, rows: Iterable[Row], proof: KernelProof | None) -> l
     failed = [row for row in run if row["status"] != "ok"]
     found = [row for row in (proof.mistakes if proof else ()) if row["check"] != "result"]
     told = [
-        f"{against} itself is wrong at {len(failed)} of {len(run)} points, such as {where_text(row, run)}: the random "
-        "ones among these are held against no candidate."
+        f"{against} itself fails at {len(failed)} of {len(run)} points, such as {where_text(row, run)}. Random ones "
+        "among these are held against no candidate."
         for row in failed[:1]
     ]
     told += [

@@ -61,6 +61,7 @@ _CLAIMS = {
     NEEDS_COUNTS: tuple(f"{verb} counters: {COMMAND} count" for verb in ("needs", "need")),
     NEEDS_COUNTERS: tuple(f"{verb} a GPU's counters: {GPU_COMMAND} profile" for verb in ("needs", "need")),
 }
+_JUDGED = (HOLDS, FAILS, SOME_SIZES)
 
 
 # What status.json has of a study's answer as it is.
@@ -107,8 +108,8 @@ class StudyAnswer:
 
     @property
     def claims(self) -> Counter[str]:
-        """The number of claims on it with each kind of verdict, without our goals."""
-        return Counter(row["verdict"] for row in self.claimed if row["source"] != GOAL)
+        """The number of claims on it with each kind of verdict, without goals of ours that were judged."""
+        return Counter(row["verdict"] for row in self.claimed if row["source"] != GOAL or row["verdict"] not in _JUDGED)
 
     @property
     def mistaken(self) -> int:
@@ -188,7 +189,8 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[kind]} {words[claims[kind] > 1]}" for kind, words in _CLAIMS.items() if claims.get(kind)]
     claimed = [row for study in studies for row in study.claimed if row["verdict"] in _CLAIMS]
-    published, goals = ([row for row in claimed if (row["source"] == GOAL) is is_goal] for is_goal in (False, True))
+    goals = [row for row in claimed if row["source"] == GOAL and row["verdict"] in _JUDGED]
+    published = [row for row in claimed if row["source"] != GOAL]
     if claims[HOLDS]:
         counts[0] = held_text(published, counts[0])
     lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []

@@ -42,7 +42,8 @@ class TimeLimits:
                     # The platform's seconds are without those of the host.
                     seconds = outcome["visits"][0]["seconds"] if outcome["visits"] else outcome["seconds"]
                     if outcome["status"] == "ok" and seconds > 0:
-                        self.add(point, seconds)
+                        if outcome["visits"]:
+                            self.add(point, seconds)
                         if is_own:
                             self._own[point] = min(seconds, self._own.get(point, math.inf))
 

@@ -140,7 +140,8 @@ _FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d. ]+)
 
 def folded(svg: str, name: str) -> str:
     """A drawing, and behind it for narrow pages the same with its parts below each other, with the rows' names."""
-    if not (found := _FOLDS.search(svg)):
+    found = _FOLDS.search(svg)
+    if not found or len(found[3].split()) < 3:  # Of an earlier version of ours, as before an edit.
         return svg
     identity, body = f"w{crc32(name.encode()):x}", svg[found.end() :].removesuffix("</svg>")
     width, height, end, names, *starts = map(float, [*found.groups()[:2], *found[3].split()])
