@@ -1,6 +1,6 @@
 // Direct: each thread computes one pixel from the (2 * RADIUS + 1)^2 pixels around it, in global memory.
 //
-// The image is read once and the result is written once, but the work grows with the square of the radius.
+// Threads load each pixel (2 * RADIUS + 1)^2 times: about once from memory, else from a cache. The work grows alike.
 
 #include "weights.cuh"
 

@@ -219,10 +219,12 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     # Pins: a stack where a kernel accesses only variables.
     assert "access no array at n=8." in draw("of_a_variable", "n=8", replace(trace, warps=[[], []]))
     drawing = draw("strided_index", "64 elements", trace)
-    counts = r">64<.*>1<.*>requests of warps: 3 global, \d+ shared<.*>9 sectors for 64 elements<.*>15 bank conflicts<"
+    counts = r">64<.*>1<.*>requests of warps: 3 global, .*>loads: 8 sectors, 64 elements<.*>stores: 1 sector<.*>15 bank"
     assert re.search(counts, drawing) and "#c65a00" in drawing and "#00805c" not in drawing, "the block has two warps"
     # A loop's step is drawn once, wherever it loads. Bold: a store that takes a sector a lane.
     loop = [replace(load, moment=turn, places=[128 * turn + 4 * lane for lane in range(32)]) for turn in range(9)]
     column = replace(store, moment=9, sectors=32, places=[256 * lane for lane in range(32)])
-    drawing = draw("loop", "n=8", replace(trace, warps=[[*loop, column]]))
-    assert "8 rows like these" in drawing and re.findall("bold'>([^<]*)", drawing) == ["1 × 32 sectors, 4 needed"]
+    drawing = draw("loop", "n=8", replace(trace, warps=[[*loop, column], [column]]))
+    assert "8 rows like these" in drawing and re.findall("bold'>([^<]*)", drawing) == ["2 × 32 sectors, 4 needed"]
+    # A bar is requests times cost: 4 sectors beside 64 of two requests.
+    assert re.findall(r"'.25' d='M[\d. ]+h([\d.]+)v10h", drawing)[1:] == ["4.5", "72"]

@@ -33,6 +33,7 @@ rule write_steps:
     input:
         story=path("story"),
         kernels=code.kernel_files,
+        accesses=inputs.accesses,
     output:
         path("steps"),
     log:

@@ -115,7 +115,7 @@ class PicturedStep:
     """A step with a picture.
 
     place  its place in the story, from 0: in the ladder, or among the kernels of a study without one
-    name   of the picture; steps that differ in their grid alone have the same one
+    name   of the picture, as `unrolled_x4`; steps that differ in their grid alone have the same one
     """
 
     place: int
@@ -139,14 +139,10 @@ def pictured_steps(study: Study, counted: Mapping[str, Sequence[Point]]) -> list
         if point is not None and steps:
             point = _one_block(study.kernels[kernel], point, restrictions_of(study, kernel))
         if point is not None:
-            pictured.append(PicturedStep(place, _file_name(kernel, axes), kernel, point))
+            words = [f"_x{value}" if axis == "unroll" else f"_{axis}{value}" for axis, value in axes.items()]
+            name = kernel + "".join(word for word in words if word != "_x1")
+            pictured.append(PicturedStep(place, name, kernel, point))
     return pictured
-
-
-def _file_name(kernel: str, axes: Mapping[str, Any]) -> str:
-    """The name of a step's picture: `unrolled_x4`, `tiled_tile16`; the same for steps that differ in their grids."""
-    words = [f"_x{value}" if axis == "unroll" else f"_{axis}{value}" for axis, value in axes.items()]
-    return kernel + "".join(word for word in words if word != "_x1")
 
 
 def _one_block(kernel: KernelSource, point: Point, restrictions: Sequence[str]) -> Point | None:
@@ -157,7 +153,7 @@ def _one_block(kernel: KernelSource, point: Point, restrictions: Sequence[str]) 
     if not {"array_size", "block_size", "unroll"} <= {*point}:
         return point
     grid = {GRID_SIZE: 1} if kernel.chooses_grid else {}
-    turns = 4 if kernel.chooses_grid else point["unroll"]
+    turns = (4 if kernel.chooses_grid else 1) * point["unroll"]
     small = (point.at(block_size=block, array_size=block * turns, **grid) for block in (DRAWN_BLOCK, 2 * DRAWN_BLOCK))
     return next((each for each in small if not skip_reason(each, kernel, restrictions, EMULATOR)), None)
 

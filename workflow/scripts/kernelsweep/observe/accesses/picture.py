@@ -12,7 +12,6 @@ from functools import cached_property
 from html import escape
 from itertools import accumulate, groupby
 from math import ceil
-from statistics import fmean
 
 from kernelsweep.base.groups import grouped
 from kernelsweep.device.emulator import LANES, SECTOR_BYTES, TracedRequest
@@ -32,8 +31,8 @@ BAD, QUIET, PALE = "font-weight='bold'", "opacity='.75'", "opacity='.25'"
 DARK = "@media (prefers-color-scheme: dark) { svg { color: #e3e7eb } path { filter: brightness(1.3) } }"
 
 # In pixels, small enough to stand beside code; NARROW is a phone's page. A row has loads above and stores below. It is
-# higher where warps share pixels: each has a band. COST is that of a sector, or of a turn of the banks.
-TYPE, STRIP, LANE, PITCH, COST, KEY, GAP, LEFT, NARROW = 12, 128, 1, LANES + 2, 2, 68, 6, 4, 392
+# higher where warps share pixels: each has a band. COST is the longest bar of sectors, or of turns of the banks.
+TYPE, STRIP, LANE, PITCH, COST, KEY, GAP, LEFT, NARROW = 12, 128, 1, LANES + 2, 72, 68, 6, 4, 392
 LOADS, STORES, APART, BAND, HEAD, NOTE = 9, 5, 5, 4, 38, 16
 
 
@@ -106,12 +105,12 @@ def draw(name: str, where: str, trace: Trace) -> str:
     lanes = label + STRIP + max(_width("size"), *(_width(row.size) for row in drawn)) + 2 * GAP
     is_idle = any(len(row.lanes(warp)) < LANES for row in drawn for warp in warps)
     right, begins = lanes + (PITCH * len(warps) + GAP) * is_idle, [lanes + PITCH * warp for warp in warps] * is_idle
-    width = right + max(2.3 * KEY, *(COST * moved + GAP + 1.04 * _width(words) for words, moved, _ in map(cost, drawn)))
+    costs = list(map(cost, drawn))
+    scale = COST / max(moved for _, moved, _ in costs)
+    width = right + max(2.3 * KEY, *(max(2, scale * moved) + GAP + 1.04 * _width(words) for words, moved, _ in costs))
     notes = [f"and {len(told) - len(drawn)} more"] if len(told) > len(drawn) else ["and more"] if trace.is_cut else []
     notes += [f"and {len(rows) - len(told)} rows like these in other steps"] * (len(rows) > len(told))
     notes += [] if trace.is_cut else counted(rows)
-    turns = [row.step for row in drawn if row.step.endswith(".2")][:1]
-    notes += [f"{turn}: after the stores of {turn[:-1]}1, same step" for turn in turns]
     *tops, end = accumulate((sum(high for high, _ in row.bands) + 1 + APART for row in drawn), initial=HEAD)
     heads = [(LEFT, "step, array"), (label, "loads above stores"), (label + STRIP + 4, "size")]
     heads += [(lanes, "active lanes")] * is_idle + [(right, "requests × cost")]
@@ -119,11 +118,13 @@ def draw(name: str, where: str, trace: Trace) -> str:
     keys += [(right, "needed", QUIET), (right + KEY, "not needed", PALE)]
     parts = [_path(_boxes([(left, 10)], 1, 10), look) + _text(left + 14, 11, key) for left, key, look in keys]
     parts += [_text(left, HEAD - 9, head) for left, head in heads]
-    parts += [_row(row, top, label, right, begins) for row, top in zip(drawn, tops, strict=True)]
+    parts += [_row(row, top, label, right, scale, begins) for row, top in zip(drawn, tops, strict=True)]
     parts += [_text(LEFT, end + NOTE * number + LOADS + 2, text, QUIET) for number, text in enumerate(notes)]
     title = f"{name}: the elements that each warp loads and stores, and what its requests cost, at {where}"
     folds = (end, label - 2, *([] if right <= NARROW else [lanes - 2]), right - 2)
-    return _drawing(title, width, end + NOTE * len(notes) + 4, parts, folds)
+    data = f"data-folds='{' '.join(f'{fold:g}' for fold in folds)}'"
+    data += f" data-marks='{' '.join(f'mark:{mark}' for mark in _marks(drawn))}'"
+    return _drawing(title, width, end + NOTE * len(notes) + 4, parts, data)
 
 
 def empty(name: str, reason: str) -> str:
@@ -131,11 +132,21 @@ def empty(name: str, reason: str) -> str:
     return _drawing(f"{name}: {reason}", 440, NOTE + 4, [_text(LEFT, 11, reason)])
 
 
-def _drawing(title: str, width: float, height: float, parts: Sequence[str], folds: tuple[float, ...] = ()) -> str:
-    """The SVG. `folds`: where its rows end, their names do, and a narrow page may fold the rest."""
+def _marks(rows: Sequence[Row]) -> list[str]:
+    """The marks that a page's key explains only where they are."""
+    lanes = {len(row.lanes(warp)) for row in rows for warp in range(len(row.warps))}
+    texts = {text for row in rows for text in (row.size, cost(row)[0], *{each.operation for each in row.requests})}
+    known = ("first", "from", "…", "atomic", "needed", "-way", ".")
+    marks = [mark for mark in known if any(mark in text for text in texts)]
+    marks += ["turn"] * any("." in row.step for row in rows) + ["idle"] * (lanes != {LANES}) + ["line"] * (0 in lanes)
+    return marks + ["band"] * any(is_shared for row in rows for _, is_shared in row.bands)
+
+
+def _drawing(title: str, width: float, height: float, parts: Sequence[str], data: str = "") -> str:
+    """The SVG. `data`: for the page, where its rows end, their names do, and it may fold the rest; and its marks."""
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
-        f"height='{height:g}' data-folds='{' '.join(f'{fold:g}' for fold in folds)}' color='#24292f' "
+        f"height='{height:g}' {data} color='#24292f' "
         "fill='currentColor' font-family='DejaVu Sans, Verdana, sans-serif' "
         f"font-size='{TYPE}'><style>{DARK}</style><title>{escape(title)}</title>{''.join(parts)}</svg>\n"
     )
@@ -195,27 +206,30 @@ def _at_one_scale(rows: Sequence[Row]) -> list[Row]:
 
 
 def cost(row: Row) -> tuple[str, float, float]:
-    """A row's requests and their cost in words; the mean of sectors, or turns of the banks; and how many are needed."""
+    """A row's requests and their mean cost in words; its sectors, or turns of the banks; and how many are needed."""
     requests = row.requests
     if row.memory == "shared":
         # Of vectors, the banks serve a part of the warp in a turn.
-        ways = fmean(1 + request.conflicts / max(request.size / BANK_BYTES, 1) for request in requests)
+        turns = sum(1 + request.conflicts / max(request.size / BANK_BYTES, 1) for request in requests)
+        ways = turns / len(requests)
         words = f"× {ways:.3g}-way bank conflict" if ways > 1 else "without bank conflict"
-        return f"{len(requests):,} {words}", ways, 1
-    moved = fmean(request.sectors for request in requests)
-    needed = fmean(ceil(request.size * len({*request.places} - {None}) / SECTOR_BYTES) for request in requests)
-    words = f"{len(requests):,} × {moved:.3g} sector{'s' * (moved != 1)}" + f", {needed:.2g} needed" * (needed < moved)
-    return words, moved, needed
+        return f"{len(requests):,} {words}", turns, len(requests)
+    moved = sum(request.sectors for request in requests)
+    needed = sum(ceil(request.size * len({*request.places} - {None}) / SECTOR_BYTES) for request in requests)
+    words = f"{len(requests):,} × {moved / len(requests):.3g} sector{'s' * (moved != len(requests))}"
+    return words + f", {needed / len(requests):.2g} needed" * (needed < moved), moved, needed
 
 
 def counted(rows: Sequence[Row]) -> list[str]:
-    """What the drawn warps count in all rows; elements are those that they load from global memory, each once."""
+    """What the drawn warps count in all rows: global elements that they load, each once, and atomics as stores."""
     of_memory = grouped((each for row in rows for each in row.requests), lambda each: each.memory)
     texts = [", ".join(f"{len(every):,} {memory}" for memory, every in sorted(of_memory.items()))]
     global_rows = [(row, warp) for row in rows if row.memory == "global" for warp in range(len(row.warps))]
     loaded = {(row.array, element) for row, warp in global_rows for element in row.elements(warp, loads=True)}
-    if moved := sum(each.sectors for each in of_memory.get("global", ())):
-        texts += [f"{moved:,} sectors" + f" for {len(loaded):,} elements" * bool(loaded)]
+    sectors = [(each.operation == "load", each.sectors) for each in of_memory.get("global", ())]
+    moved, stored = (sum(number for is_load, number in sectors if is_load == loads) for loads in (True, False))
+    texts += [f"loads: {moved:,} sector{'s' * (moved != 1)}, {len(loaded):,} elements"] * bool(moved)
+    texts += [f"stores: {stored:,} sector{'s' * (stored != 1)}"] * bool(stored)
     if conflicts := sum(each.conflicts for each in of_memory.get("shared", ())):
         texts += [f"{conflicts:,} bank conflict{'s' * (conflicts != 1)}"]
     return [f"requests of warps: {texts[0]}", *texts[1:]]
@@ -227,10 +241,10 @@ def _label(row: Row) -> str:
     return label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
 
 
-def _row(row: Row, top: float, left: float, right: float, begins: Sequence[float]) -> str:
+def _row(row: Row, top: float, left: float, right: float, scale_of_costs: float, begins: Sequence[float]) -> str:
     """One row: its array, its elements, which begin at `left`, the lanes of each warp, and, from `right`, its cost."""
     row_height, (text, moved, needed) = sum(high for high, _ in row.bands) + 1, cost(row)
-    middle = top + row_height / 2
+    middle, bar = top + row_height / 2, max(2, scale_of_costs * moved)
     scale, start, boxes, backs = STRIP / row.room, top, ["" for _ in row.warps], ""
     for loads, (height, is_shared) in zip((True, False), row.bands, strict=True):
         band = height / len(boxes) if is_shared else height
@@ -243,11 +257,11 @@ def _row(row: Row, top: float, left: float, right: float, begins: Sequence[float
         boxes[warp] += _boxes(_spans(lanes, begin, LANE), top, row_height)
         backs += _boxes([(begin, LANES * LANE)], *((top, row_height) if lanes else (middle, 1)))
     parts = [_path(_boxes([(left, scale * row.drawn)], top, row_height), "opacity='.08'"), _path(backs, PALE)]
-    parts += [_path(_boxes([(right, COST * moved)], middle - 5, 10), PALE), *map(_path, boxes, COLOURS)]
-    parts += [_path(_boxes([(right, COST * needed)], middle - 5, 10), QUIET), _text(LEFT, middle + 4, _label(row))]
-    parts += [_text(left + STRIP + 4, middle + 4, row.size, QUIET)]
+    parts += [_path(_boxes([(right, bar)], middle - 5, 10), PALE), *map(_path, boxes, COLOURS)]
+    parts += [_path(_boxes([(right, bar * needed / moved)], middle - 5, 10), QUIET)]
+    parts += [_text(LEFT, middle + 4, _label(row)), _text(left + STRIP + 4, middle + 4, row.size, QUIET)]
     look = BAD if needed < WELL_USED * moved else ""
-    return "".join([*parts, _text(right + COST * moved + GAP, middle + 4, text, look)])
+    return "".join([*parts, _text(right + bar + GAP, middle + 4, text, look)])
 
 
 def _spans(numbers: Iterable[int], left: float, scale: float) -> list[tuple[float, float]]:

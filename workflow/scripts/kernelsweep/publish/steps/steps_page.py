@@ -50,11 +50,12 @@ def named_in(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"`(\w+)`", story(text))))
 
 
-def steps_text(story_data: Mapping[str, Any], sources: Mapping[str, str]) -> str:
+def steps_text(story_data: Mapping[str, Any], sources: Mapping[str, str], pictures: str = "") -> str:
     """The page.
 
     story_data  what the study's data say of the steps (findings.py)
     sources     the text of each kernel's file, by its name
+    pictures    the steps' pictures of accesses as SVG, whose marks the key explains
     """
     words = {name: read_words(name, text) for name, text in sources.items()}
     steps: list[dict[str, Any]] = []
@@ -65,8 +66,8 @@ def steps_text(story_data: Mapping[str, Any], sources: Mapping[str, str]) -> str
         steps.append({**step, "paragraphs": paragraphs, "difference": own.difference(base) if base else []})
     # A single step would take no less room folded.
     first_folded = _SHOWN if len(steps) > _SHOWN + 1 else len(steps)
-    text = markdown(__file__, **{**story_data, "steps": steps}, first_folded=first_folded)
-    return text.rstrip() + "\n"
+    values = {**story_data, "steps": steps, "first_folded": first_folded, "pictures": pictures}
+    return markdown(__file__, **values).rstrip() + "\n"
 
 
 def _markdown(paragraph: str) -> str:
