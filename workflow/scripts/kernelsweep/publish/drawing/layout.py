@@ -129,19 +129,19 @@ def panels(
     margins: Margins,
     side: float = 0.0,
     foot: float = 0.0,
-    head: float = 0.0,
+    right: float = 0.0,
 ) -> tuple[Figure, list[Axes]]:
     """A figure with `count` panels in rows of `across`, each as high as `height` with its margins.
 
     width   of the figure; this and all others are inches
-    side    the room on the left of all panels; and `foot` below them, and `head` above them
+    side    the room on the left of all panels; and `foot` below them, and `right` on their right
     """
-    total, each = math.ceil(count / across) * height + foot + head, (width - side) / across
+    total, each = math.ceil(count / across) * height + foot, (width - side - right) / across
     wide, high = each - margins.left - margins.right, height - margins.bottom - margins.top
     figure, axes = Figure(figsize=(width, total)), []
     for number in range(count):
         row, column = divmod(number, across)
-        left, bottom = side + column * each + margins.left, total - head - (row + 1) * height + margins.bottom
+        left, bottom = side + column * each + margins.left, total - (row + 1) * height + margins.bottom
         axes.append(figure.add_axes((left / width, bottom / total, wide / width, high / total)))
     return figure, axes
 

@@ -12,7 +12,6 @@ import pandas
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from kernelsweep.publish.axis_places import LOGARITHMIC_FROM, apart
@@ -171,19 +170,6 @@ def end_text(value: float, quantity: str) -> str:
         return f"{value:.0f}%" if value >= FINE_BELOW else f"{value:.1f}%"
     text = f"{value:,.0f}" if value >= FINE_FROM else three_digits(value)
     return f"{text}×" if quantity == GAIN else text
-
-
-def line_keys(
-    names: Mapping[Any, str], colours: Mapping[Any, str], markers: Mapping[Any, str], width: float
-) -> dict[str, Line2D]:
-    """What a legend of lines has, by its words: those with a marker, and all others together, which may be behind them.
-
-    width  of the figure in inches
-    """
-    keys = {names[line]: Line2D([], [], color=colours[line], marker=markers[line], ms=MARK_PT) for line in markers}
-    others = [names[line] for line in names if line in colours and line not in markers]
-    words = ", ".join(others) if style.text_in(", ".join(others)) < width / 2 else f"{len(others)} others"
-    return keys | ({words: Line2D([], [], color=palette.LEADER_GREY, linewidth=BROAD_PT)} if others else {})
 
 
 def beside_in(ends: Sequence[End]) -> float:

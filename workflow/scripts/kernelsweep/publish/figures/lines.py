@@ -9,14 +9,13 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.axis_places import places_of
 from kernelsweep.publish.drawing import palette, series, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.rows import add_legend, legend_in
 from kernelsweep.publish.figures.dots import draw_rows
 from kernelsweep.publish.swept import axes_of_lines, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, line_colours, value_text
 from kernelsweep.publish.tables.formats import broken
 
 # A panel's height, that below its axis, and the least width of one beside others; the letters of a name on one line.
-PANEL_IN, BOTTOM_IN, LEAST_IN, NAME_LETTERS = 2.2, 0.4, 3.3, 24
+PANEL_IN, BOTTOM_IN, LEAST_IN, NAME_LETTERS = 2.2, 0.4, 2.6, 24
 
 
 @style.styled
@@ -63,22 +62,23 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     drawn = {name: rows[rows[panel] == name] if panel else rows for name in panel_names}
     # Grey lines have names, too, if all have room.
     some = order if len(order) * (style.LINE_IN + series.GAP_IN) < PANEL_IN - BOTTOM_IN else named
-    across = columns(len(panel_names), width, LEAST_IN)
-    # Panels side by side share the names above them.
-    names = {line: "" if across > 1 else "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
-    ends = {name: series.line_ends(of_panel, names, colours, shown.quantity) for name, of_panel in drawn.items()}
+    names = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in some}
+    # Panels side by side share the names, at the ends of the last one's lines, if that has them all.
+    last, names_in = [*drawn][-1], style.text_in(*names.values()) + series.BRACKET_IN
+    has_all = {*drawn[last].dropna(subset="shown")["line"]} >= {*some}
+    across = columns(len(panel_names), width - names_in, LEAST_IN) if has_all else 1
+    bare = names if across == 1 else dict.fromkeys(names, "")
+    of_panels = {name: names if name == last else bare for name in drawn}
+    ends = {name: series.line_ends(drawn[name], of_panels[name], colours, shown.quantity) for name in drawn}
     markers = dict(zip(named, style.MARKERS, strict=False))
-    keys = series.line_keys(words, colours, markers, width) if across > 1 else {}
-    head_in = legend_in(width, [*keys]) if keys else 0.0
-    beside_in = min(max(map(series.beside_in, ends.values())), 0.6 * width)
+    shared_in = names_in if across > 1 else 0.0
+    beside_in = min(max(map(series.beside_in, ends.values())), 0.6 * width) - shared_in
     margins = Margins(0.5, beside_in, BOTTOM_IN, 0.2 if panel else 0.08)
-    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, head=head_in)
+    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins, right=shared_in)
     for name, axes in zip(panel_names, panels_drawn, strict=True):
         series.scale(axes, "y", rows["low"].min(), rows["high"].max(), shown.quantity)
         series.draw_lines(axes, drawn[name], colours, markers)
         series.label_x(axes, [*at.values()], [ticks[value] for value in at])
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name])
         series.name_ends(axes, ends[name])
-    if keys:
-        add_legend(panels_drawn[0], [*keys.values()], [*keys])
     return shown.drawing(figure, caption + left_out, rows)
