@@ -120,27 +120,23 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
                    sizes that differ by more than the error the least and the most: `1.14× to 3.75×`
     gain_at        of several sizes, the one of that, or both: `radius=1 and radius=4`
     gain_interval  of one, its 95% interval, `0.55–0.65`, if that reaches further than 1% from it; or ""
-    ahead          how many times as fast as the configuration that is, and where: `4.6× as fast as vectors at 8192³`;
-                   "" if slower
+    ahead          how many times as fast that is, and where: `4.6× as fast as vectors at 8192³`; "" if slower
     is_beside_throttled, is_throttled  whether too few samples were taken at the full clock
     """
-    have_arithmetic = any("arithmetic" in use.kind for use in uses)
     peaks = {one.peak_of for use in uses for one in (use.configuration, use.of_other_peak) if one and one.peak_of}
     by_arithmetic = grouped(uses, lambda use: use.kind.get("arithmetic")).values()
-    many = [id(use) for of in by_arithmetic for use in of if len(of) > MOST_ROWS]
+    keys = {id(use): (use.everywhere, use.kernel) for of in by_arithmetic for use in of if len(of) > MOST_ROWS}
     sizes = [size for use in uses for size in use.sizes]
     varied = next((axis for axis in size_axes(study) if len({size[axis] for size in sizes}) > 1), "")
     largest = max((size[varied] for size in sizes), default=None) if varied else None
     refined = [use.kind for of in by_arithmetic for use in of if use.everywhere and len(of) > 1]
-    groups = [
-        [*group] for _, group in groupby(uses, lambda use: (use.everywhere, use.kernel) if id(use) in many else id(use))
-    ]
+    groups = [[*group] for _, group in groupby(uses, lambda use: keys.get(id(use), id(use)))]
     return [
         {
             "everywhere": use.everywhere,
             "has_better": use.everywhere and use.kind in refined,
             "is_refined": not use.everywhere and use.kind in refined,
-            "sizes": sizes_text(use, uses, have_arithmetic),
+            "sizes": sizes_text(use, uses, len(by_arithmetic) > 1),
             "arithmetic": use.kind.get("arithmetic", ""),
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
@@ -156,9 +152,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "average": f"{use.mean:.1%}",
             "slower": _slower_text(use, study),
             "losses": {place_words(size, study): loss for size, loss in zip(use.sizes, use.losses, strict=False)},
-            "other_share": f"{of_peak(other)} of {peak_text(str(other.peak_of))}"
-            if (other := use.of_other_peak)
-            else "",
+            "other_share": f"{of_peak(also)} of {peak_text(str(also.peak_of))}" if (also := use.of_other_peak) else "",
             "at": size_words({axis: value for axis, value in use.sizes[-1].items() if value != use.sizes[0][axis]}),
             "time": f"{use.configuration.time_us:,.2f} µs",
             "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
@@ -189,10 +183,7 @@ def _slower_text(use: Use, study: StudySettings) -> str:
 
 
 def _ahead_text(use: Use, study: StudySettings, uses: Sequence[Use]) -> str:
-    """How many times as fast as a configuration that is what stands beside it, and where.
-
-    uses  all of the study, of which another may be the faster one there
-    """
+    """How many times as fast as a configuration that is what stands beside it, and where. uses  all of the study"""
     there = (one for one in uses if (one.kind, one.sizes[-1]) == (use.kind, use.sizes[-1]))
     where = [" (for all sizes)"] if use.everywhere and any(one.gain and one.gain.value >= 1 for one in there) else []
     where += [f" in {use.kind['arithmetic']}"] if "arithmetic" in use.kind else []
@@ -207,10 +198,9 @@ def _gain_words(use: Use) -> dict[str, Any]:
     least, most = (end(known, key=lambda one: one[0].value, default=None) for end in (min, max))
     ends = [least, most] if least and most and least[0].high < most[0].low else known[-1:]
     several = [axis for axis in use.sizes[0] if len({size[axis] for size in use.sizes}) > 1]
-    places = [size_words({axis: size[axis] for axis in several}) for *_, size in ends]
     return {
         "gain": " to ".join(f"{times_text(gain.value)}×" for gain, *_ in ends),
-        "gain_at": " and ".join(filter(None, places)),
+        "gain_at": " and ".join(size_words({axis: size[axis] for axis in several}) for *_, size in ends),
         "gain_interval": gain_interval(ends[0][0]) if len(ends) == 1 else "",
         "is_beside_throttled": any(is_throttled for _, is_throttled, _ in ends),
     }
@@ -218,9 +208,8 @@ def _gain_words(use: Use) -> dict[str, Any]:
 
 def gain_interval(gain: Interval) -> str:
     """The interval of a ratio, with its digits; "" where it is known to 1%."""
-    if max(gain.high / gain.value, gain.value / gain.low) <= _WELL_KNOWN:
-        return ""
-    return f"{times_text(gain.low)}–{times_text(gain.high)}"
+    is_known = max(gain.high / gain.value, gain.value / gain.low) <= _WELL_KNOWN
+    return "" if is_known else f"{times_text(gain.low)}–{times_text(gain.high)}"
 
 
 def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> str:
@@ -234,13 +223,12 @@ def libraries_text(rows: Sequence[Mapping[str, Any]], study: StudySettings) -> s
 
 def _joined(uses: Sequence[Use]) -> Use:
     """The last of neighbours, for the sizes of all."""
-    if len(uses) == 1:
-        return uses[0]
-    last, sizes = uses[-1], tuple(size for use in uses for size in use.sizes)
+    one, sizes = uses[-1], tuple(size for use in uses for size in use.sizes)
     lost = sum(use.mean * len(use.sizes) for use in uses) / len(sizes)
     losses, worst = tuple(loss for use in uses for loss in use.losses), max(use.worst for use in uses)
-    gains = tuple(gain if use.beside == last.beside else None for use in uses for gain in use.gains)
-    return replace(last, sizes=sizes, worst=worst, mean=lost, losses=losses, gains=gains, ties=())
+    gains = tuple(gain if use.beside == one.beside else None for use in uses for gain in use.gains)
+    ties = one.ties * (len(uses) == 1)
+    return replace(one, sizes=sizes, worst=worst, mean=lost, losses=losses, gains=gains, ties=ties)
 
 
 def tied_text(use: Use, study: StudySettings, most: int = MOST_TIES) -> str:

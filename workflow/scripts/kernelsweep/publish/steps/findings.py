@@ -20,7 +20,6 @@ from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, place_of_table, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import Interval, ratio, time_interval
-from kernelsweep.study.kernels.source import GRID_SIZE
 
 
 def story_data(
@@ -72,7 +71,7 @@ def _largest(data: StudyData, steps: Sequence[StoryRow], places: Sequence[int | 
     free = [axis.replace("_", " ") for axis in kernel_axes(data.settings) if ladder and axis not in steps[0].values]
     where, over = f" at {size}" * bool(size), f"{times_text(gain.value)} times as fast as"
     where += f", each at its fastest {list_texts(free, len(free))}".rstrip()
-    where += " in its step's grid" * any(steps[labels.index(step)].values.get(GRID_SIZE) for step in (before, after))
+    where += " in its step's grid" * any(steps[labels.index(step)].values.get("grid_size") for step in (before, after))
     values = " → ".join(four_digits(times[size][label].value) for label in (before, after))
     finding = f"Largest step{where}: {values} µs, {over} `{before}`."
     words = f"{after} is {over} {before}{where}".replace(" ×", " with unroll factor ")
@@ -154,9 +153,8 @@ def _published_words(number: PublishedNumber, before: str | None) -> str:
 
 def _own_axes(data: StudyData, kernel: str) -> list[str]:
     """The axes on which a kernel has several values; none on a ladder."""
-    return (
-        [] if data.steps else varied(data.kernel_rows[data.kernel_rows["kernel"] == kernel], kernel_axes(data.settings))
-    )
+    rows = data.kernel_rows
+    return [] if data.steps else varied(rows[rows["kernel"] == kernel], kernel_axes(data.settings))
 
 
 def _ratio(step: StoryRow, base: StoryRow) -> Interval | None:
