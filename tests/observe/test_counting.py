@@ -220,7 +220,8 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     assert "access no array at n=8." in draw("of_a_variable", "n=8", replace(trace, warps=[[], []]))
     drawing = draw("strided_index", "64 elements", trace)
     counts = r">64<.*>1<.*>requests of warps: 3 global, .*>loads: 8 sectors, 64 elements<.*>stores: 1 sector<.*>15 bank"
-    assert re.search(counts, drawing) and "#c65a00" in drawing and "#00805c" not in drawing, "the block has two warps"
+    assert re.search(counts, drawing) and "data-sectors='9 64'" in drawing
+    assert "#c65a00" in drawing and "#00805c" not in drawing, "the block has two warps"
     # A loop's step is drawn once, wherever it loads. Bold: a store that takes a sector a lane.
     loop = [replace(load, moment=turn, places=[128 * turn + 4 * lane for lane in range(32)]) for turn in range(9)]
     column = replace(store, moment=9, sectors=32, places=[256 * lane for lane in range(32)])

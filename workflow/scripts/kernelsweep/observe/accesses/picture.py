@@ -124,6 +124,8 @@ def draw(name: str, where: str, trace: Trace) -> str:
     folds = (end, label - 2, *([] if right <= NARROW else [lanes - 2]), right - 2)
     data = f"data-folds='{' '.join(f'{fold:g}' for fold in folds)}'"
     data += f" data-marks='{' '.join(f'mark:{mark}' for mark in _marks(drawn))}'"
+    loaded, stored, elements = sectors_of(rows)
+    data += f" data-sectors='{loaded + stored} {elements}'" * (not trace.is_cut)
     return _drawing(title, width, end + NOTE * len(notes) + 4, parts, data)
 
 
@@ -143,7 +145,7 @@ def _marks(rows: Sequence[Row]) -> list[str]:
 
 
 def _drawing(title: str, width: float, height: float, parts: Sequence[str], data: str = "") -> str:
-    """The SVG. `data`: for the page, where its rows end, their names do, and it may fold the rest; and its marks."""
+    """The SVG. `data`: for the page, where its rows end, their names do, and it may fold the rest; and what it has."""
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
         f"height='{height:g}' {data} color='#24292f' "
@@ -220,15 +222,21 @@ def cost(row: Row) -> tuple[str, float, float]:
     return words + f", {needed / len(requests):.2g} needed" * (needed < moved), moved, needed
 
 
+def sectors_of(rows: Sequence[Row]) -> tuple[int, int, int]:
+    """The sectors that rows load and store, atomics as stores, and the global elements that they load, each once."""
+    rows = [row for row in rows if row.memory == "global"]
+    elements = {(row.array, at) for row in rows for warp in range(len(row.warps)) for at in row.elements(warp, True)}
+    sectors = [(each.operation == "load", each.sectors) for row in rows for each in row.requests]
+    loaded, stored = (sum(number for is_load, number in sectors if is_load == loads) for loads in (True, False))
+    return loaded, stored, len(elements)
+
+
 def counted(rows: Sequence[Row]) -> list[str]:
-    """What the drawn warps count in all rows: global elements that they load, each once, and atomics as stores."""
+    """What the drawn warps count in all rows, in words."""
     of_memory = grouped((each for row in rows for each in row.requests), lambda each: each.memory)
     texts = [", ".join(f"{len(every):,} {memory}" for memory, every in sorted(of_memory.items()))]
-    global_rows = [(row, warp) for row in rows if row.memory == "global" for warp in range(len(row.warps))]
-    loaded = {(row.array, element) for row, warp in global_rows for element in row.elements(warp, loads=True)}
-    sectors = [(each.operation == "load", each.sectors) for each in of_memory.get("global", ())]
-    moved, stored = (sum(number for is_load, number in sectors if is_load == loads) for loads in (True, False))
-    texts += [f"loads: {moved:,} sector{'s' * (moved != 1)}, {len(loaded):,} elements"] * bool(moved)
+    loaded, stored, elements = sectors_of(rows)
+    texts += [f"loads: {loaded:,} sector{'s' * (loaded != 1)}, {elements:,} elements"] * bool(loaded)
     texts += [f"stores: {stored:,} sector{'s' * (stored != 1)}"] * bool(stored)
     if conflicts := sum(each.conflicts for each in of_memory.get("shared", ())):
         texts += [f"{conflicts:,} bank conflict{'s' * (conflicts != 1)}"]
