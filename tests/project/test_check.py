@@ -318,10 +318,8 @@ def test_values_of_floats_may_be_indices(tmp_path: Path) -> None:
     file = tmp_path / "packed.cu"
     text = (
         "__global__ void packed(float *out, const float *x, const float *ranks, int n) {\n"
-        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    float rank = ranks[i];\n"
-        "    int at = rank - 1;\n"
-        "    if (i < n) out[INDEX] = x[i];\n}\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    float rank = ranks[i];\n"
+        "    int at = rank - 1;\n    if (i < n) out[INDEX] = x[i];\n}\n"
         "void host(float *out, float *x, float *ranks, int n) {\n"
         "    cudaMalloc(&out, n); packed<<<n / 64, 64>>>(out, x, ranks, n);\n}\n"
     )
@@ -377,8 +375,7 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
 
 def test_an_arrays_size_is_learnt_from_different_numbers_of_blocks(tmp_path: Path) -> None:
     (file := tmp_path / "halves.cu").write_text(
-        "__global__ void halves(float *y, int n) {\n"
-        "    const int i = blockIdx.x * 1024 + threadIdx.x;\n"
+        "__global__ void halves(float *y, int n) {\n    const int i = blockIdx.x * 1024 + threadIdx.x;\n"
         "    y[i] = n;\n    y[i + 512] = n;\n}\n"
         "void host(float *y, int n) { cudaMalloc(&y, n); halves<<<(n + 1023) / 1024, 512>>>(y, n); }\n"
     )
@@ -391,8 +388,7 @@ def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> N
         "__global__ void sums(int *y, const int *x, const int *begins, int rows, int columns) {\n"
         "    int sum = begins[blockIdx.x + 1] - begins[blockIdx.x];\n"
         "    for (int c = threadIdx.x; c <= columns; c += 32) sum += x[blockIdx.x * columns + c];\n"
-        "    atomicAdd(&y[blockIdx.x], sum);\n"
-        "}\n"
+        "    atomicAdd(&y[blockIdx.x], sum);\n}\n"
         "void host(int *y, int *x, int *b, int rows, int columns) { sums<<<rows, 32>>>(y, x, b, rows, columns); }\n"
     )
     result = checked(file, "sums")
@@ -468,8 +464,7 @@ def test_a_line_is_the_kernels_where_a_halfs_conversion_reads(tmp_path: Path) ->
         "    const size_t lane = threadIdx.x % 8;\n    float sum = 0.0;\n"
         "    for (size_t i = 0; i < (n + 7) / 8; ++i) {\n"
         "        size_t at = i * 8 + lane;\n        size_t other = i * 8 + lane + row * n;\n"
-        "        sum += __half2float(a[at]) * __half2float(b[other]);\n    }\n"
-        "    y[threadIdx.x] = sum;\n}\n"
+        "        sum += __half2float(a[at]) * __half2float(b[other]);\n    }\n    y[threadIdx.x] = sum;\n}\n"
         "void host(float *y, half *a, half *b, int n) { dot<<<1, 32>>>(y, a, b, n); }\n"
     )
     result = checked(file, "dot", cases=[{"n": 75}])
@@ -498,11 +493,8 @@ def test_bounds_are_not_judged_of_an_array_whose_size_is_not_known(tmp_path: Pat
 
 def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) -> None:
     (file := tmp_path / "beside.cu").write_text(
-        "__global__ void beside(int *y, int n) {\n"
-        "    __shared__ int s[64];\n"
-        "    s[threadIdx.x + 1] = n;\n"
-        "    y[blockIdx.x * 64 + threadIdx.x] = 0 * s[0];\n"
-        "}\n"
+        "__global__ void beside(int *y, int n) {\n    __shared__ int s[64];\n    s[threadIdx.x + 1] = n;\n"
+        "    y[blockIdx.x * 64 + threadIdx.x] = 0 * s[0];\n}\n"
         "void host(int *y, int n) { beside<<<n / 64, 64>>>(y, n); }\n"
     )
     result = checked(file, "beside", cases=[{"n": 128}])
@@ -562,16 +554,30 @@ def test_what_the_host_hides_is_made_up_and_said(tmp_path: Path) -> None:
         "__global__ void parts(int *y, int n) { y[blockIdx.x * blockDim.x * blockDim.y + threadIdx.x] = n; }\n"
         "void host(dim3 &sides, int rows, int threads) {\n    int k = weight.size(1);\n    const int n = 64;\n"
         "    taps<<<(sides.x * rows + 63) / 64, 64>>>(y, x, at, sides.x, rows, k);\n"
-        "    turned<threads><<<1, n>>>(y, n);\n    parts<<<1 << 20, dim3(32, threads / 32)>>>(y, n);\n}\n"
+        "    turned<threads><<<1, n>>>(y, n);\n    parts<<<999, dim3(32, threads / 32)>>>(y, n);\n}\n"
     )
     taps, turned, parts = all_checked(file).values()
     assert taps.right and "0" not in taps.guessed["K"].split(", "), taps
     assert guess(file, "taps").parameters[0].dtype == "float64"
     assert taps.guessed["const real *x"].startswith("read; min(L, rows, K) * K elements"), taps
     assert turned.right and turned.guessed["THREADS"].startswith("128 (made up: the file has none"), turned
-    assert parts.right and parts.guessed["launch"].endswith("(as in line 21, with fewer blocks)"), parts
+    assert parts.right and parts.guessed["threads"].startswith("128 (made up: the file has none"), parts
     (file := tmp_path / "main.cu").write_text('#include "taps.cu"\n#include "real.h"\n')
     assert [*kernels_in(file)] == ["taps", "turned", "parts", "other"]
+
+
+def test_only_a_slow_launch_of_the_files_has_fewer_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (file := tmp_path / "blocks.cu").write_text(
+        "__global__ void far(float *y) {\n    __shared__ float s[64];\n"
+        "    s[threadIdx.x + (blockIdx.x == 6 ? 900000000 : 0)] = 1;\n    y[blockIdx.x * 64 + threadIdx.x] = s[0];\n}\n"
+        "__global__ void sum(float *y) { *y += 1; }\nvoid host() { far<<<8, 64>>>(y); sum<<<8000000, 32>>>(y); }\n"
+    )
+    monkeypatch.setattr(of_check, "_SECONDS", 1.0)
+    far, total = all_checked(file).values()
+    assert far.status == 1 and "block 6: memory access out of bounds" in far.findings[0].message, far
+    assert total.status == 1 and total.guessed["launch"] == "grid 4, block 32 (as in line 7, with fewer blocks)", total
+    given = checked(file, "sum", grid="8000000,", block=" 32")
+    assert given.status == 1 and given.guessed["launch"] == "grid 8000000, block 32 (given)", given
 
 
 def test_a_slow_kernel_is_checked_at_small_sizes(tmp_path: Path) -> None:
@@ -643,10 +649,8 @@ def test_an_array_that_is_only_read_is_no_output_without_const_too(tmp_path: Pat
 
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
     (file := tmp_path / "count.cu").write_text(
-        "__global__ void count(int *total, int n) {\n"
-        "    int old = atomicAdd(total, 0);\n"
-        "    atomicExch(total, old + 1);\n"
-        "}\n"
+        "__global__ void count(int *total, int n) {\n    int old = atomicAdd(total, 0);\n"
+        "    atomicExch(total, old + 1);\n}\n"
         "void host(int *total, int n) { count<<<n / 64, 64>>>(total, n); }\n"
     )
     case = [{"n": 128}]
@@ -765,13 +769,9 @@ def test_the_last_warp_needs_an_order_and_volatile_is_none() -> None:
 def test_a_missing_barrier_is_one_mistake_with_all_pairs_of_lines(tmp_path: Path) -> None:
     (file := tmp_path / "sums.cu").write_text(
         "__global__ void sums(float *y, const float *x, int n)\n{\n    __shared__ float part[128];\n"
-        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    part[threadIdx.x] = i < n ? x[i] : 0;\n"
-        "    float s = part[(threadIdx.x + 1) % 128];\n"
-        "    s += part[(threadIdx.x + 2) % 128];\n"
-        "    __syncthreads();\n"
-        "    part[threadIdx.x] = s;\n"
-        "    s += part[(threadIdx.x + 32) % 128];\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    part[threadIdx.x] = i < n ? x[i] : 0;\n"
+        "    float s = part[(threadIdx.x + 1) % 128];\n    s += part[(threadIdx.x + 2) % 128];\n"
+        "    __syncthreads();\n    part[threadIdx.x] = s;\n    s += part[(threadIdx.x + 32) % 128];\n"
         "    if (i < n) y[i] = s;\n}\n"
         "void run(float *y, float *x, int n) { sums<<<(n + 127) / 128, 128>>>(y, x, n); }\n"
     )

@@ -148,21 +148,21 @@ def folders_in(options: Sequence[str]) -> list[Path]:
 
 def _with(guessed: Guess, given: Given) -> Guess:
     """The guess with what the user says of the launch. Raises UserError."""
+    grid, block = ([*filter(None, map(str.strip, text.split(",")))] for text in (given.grid, given.block))
     changed = replace(
         guessed,
-        grid=re.split(r"\s*,\s*", given.grid.strip()) if given.grid else guessed.grid,
-        block=re.split(r"\s*,\s*", given.block.strip()) if given.block else guessed.block,
+        grid=grid or guessed.grid,
+        block=block or guessed.block,
         shared=given.shared or guessed.shared,
-        launched="given" if given.grid else guessed.launched,
-        doubts=[] if given.grid else guessed.doubts,
+        launched="given" if grid else guessed.launched,
+        doubts=[] if grid else guessed.doubts,
     )
     named = {name for text in (*changed.grid, *changed.block, changed.shared) for name in names_of(text)}
     for case in given.cases:
         for name in {*case} - {*changed.axes}:
             raise UserError(f"--case has {name}. {guessed.name} has {', '.join(changed.axes) or 'no sizes'}.")
     of_sizes = {name for one in changed.parameters if one.is_size for name in names_of(one.value)}
-    axes = {name: is_size for name, is_size in changed.axes.items() if name in named | of_sizes}
-    return replace(changed, axes=axes)
+    return replace(changed, axes={name: of for name, of in changed.axes.items() if name in named | of_sizes})
 
 
 def why_not(guessed: Guess) -> str:
@@ -301,8 +301,9 @@ def _in_words(
     told |= {name: f"{of} ({_MADE_UP})" for name, of in guessed.template.items() if name in guessed.made_up}
     for axis, is_size in guessed.axes.items():
         values = [str(point[axis]) for point in points]
-        is_made_up = not is_size and guessed.launched and not any(axis in case for case in given.cases)
-        told[axis] = f"{values[0]} ({_MADE_UP})" if is_made_up else ", ".join(values)
+        is_made_up = bool(guessed.launched) and not is_size and not any(axis in case for case in given.cases)
+        values = values[:1] if is_made_up and len({*values}) == 1 else values
+        told[axis] = ", ".join(values) + f" ({_MADE_UP})" * is_made_up
     told["launch"] = launch_in_words(guessed)
     return told
 
@@ -321,5 +322,4 @@ def launch_in_words(guessed: Guess) -> str:
     where = "given" if guessed.launched == "given" else where
     launch = [f"grid {' x '.join(guessed.grid)}", f"block {' x '.join(guessed.block)}"]
     launch += [f"shared {guessed.shared}"] if guessed.shared != "0" else []
-    where += ", with fewer blocks" * guessed.has_few_blocks
-    return f"{', '.join(launch)} ({where})"
+    return f"{', '.join(launch)} ({where}{', with fewer blocks' * guessed.has_few_blocks})"

@@ -79,7 +79,7 @@ def doubts(
             told[key] = "whether the order may decide is for its author to say"
         elif unsure:
             told[key] = or_sizes(key, points, unsure[0])
-        elif guessed.has_few_blocks and array in holds:
+        elif guessed.has_few_blocks and array in holds and one.kind != "race":
             told[key] = f"{guessed.launched} launches more blocks"
         elif key in outcomes.below and array in within:
             told[key] = f"the launch passes {within[array]}, which may lie within an array"
@@ -87,7 +87,7 @@ def doubts(
             told[key] = "the sizes of arrays could not be learnt"
         elif by_size and array in holds and holds[array].larger:
             told[key] = f"{array} may have {holds[array].larger} elements"
-        elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
+        elif one.kind == "race" and array in holds and not holds[array].known and guessed.sizes and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
         elif (others := indices - {array} - equal) and (
             array in holds if one.kind == "race" else one.kind in _OF_INDICES and is_of_values(key, points[0])

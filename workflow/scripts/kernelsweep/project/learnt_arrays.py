@@ -59,19 +59,18 @@ class Holds:
 def learn(guessed: Guess, run: Run) -> tuple[Guess, dict[str, Holds]]:
     """The guess, slow where it is, and what each array holds. Raises UserError.
 
-    Two runs at round sizes tell, with arrays that are large enough.
+    Two runs at round sizes tell, with arrays that are large enough. A launch that fails keeps all of its blocks.
     """
     points = round_points(guessed)
     largest = max(prod(point[axis] for axis in guessed.sizes) for point in points)
     for elements in sorted({min(64 * largest, _MOST), _MOST}):  # The time to run is that of arrays.
         holds, touched, last = _runs(guessed, run, points, elements)
-        if last.status == "timed_out" and not guessed.is_slow:
+        if last.status in ("timed_out", "out_of_memory") and not guessed.is_slow:
             return learn(_with_few_blocks(replace(guessed, is_slow=True, small=[*guessed.small, *guessed.counts])), run)
         if "out_of_bounds" not in {mistake.kind for mistake in last.mistakes} and touched:
             break
     if len(touched) < 2:
-        fewer = _with_few_blocks(guessed)
-        return (guessed, holds) if touched or fewer == guessed else learn(fewer, run)
+        return guessed, holds
     rows = {one.name: one.row for one in guessed.arrays}
     return guessed, {
         name: _sized(guessed, one, [-(-of.get(name, 0) // rows[name]) for of in touched], points, rows[name] == 1)
@@ -80,9 +79,10 @@ def learn(guessed: Guess, run: Run) -> tuple[Guess, dict[str, Holds]]:
 
 
 def _with_few_blocks(guessed: Guess) -> Guess:
-    """The guess with at most a few blocks on each side whose number the file has."""
-    grid = [str(min(int(side), _FEW_BLOCKS)) if side.isdigit() else side for side in guessed.grid]
-    return replace(guessed, grid=grid, has_few_blocks=guessed.has_few_blocks or grid != [*guessed.grid])
+    """The guess with at most a few blocks on each side whose number the file has, unless the user gives the grid."""
+    is_given = guessed.launched == "given"
+    grid = [side if is_given or not side.isdigit() else str(min(int(side), _FEW_BLOCKS)) for side in guessed.grid]
+    return replace(guessed, grid=grid, has_few_blocks=grid != [*guessed.grid])
 
 
 def _runs(
