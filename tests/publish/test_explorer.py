@@ -16,7 +16,7 @@ from recorded import RECORDING, recorded
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import reference_uses
 from kernelsweep.judge.data.measurements import covering
-from kernelsweep.publish.drawing.palette import LEADER_GREY, map_colours, on_page
+from kernelsweep.publish.drawing.palette import GREY, map_colours, on_page
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import before_and_after, explorer_data
@@ -416,12 +416,15 @@ def test_a_study_of_few_kernels_begins_with_all_that_are_defined() -> None:
     # One kernel, one colour: in the figures, in a view of few kernels, and on the page.
     colours = dict(zip(explored["kernels"], explored["colours"], strict=True))
     view = "#explorer?study=unrolling&view=lines&show=peak_fraction&over=array_size&kernels=interleaved,unrolled"
-    legend = DRAWERS["lines"](data).figure.axes[0].get_legend()
-    assert legend is not None
-    lines = [*zip(legend.get_texts(), legend.get_lines(), strict=True)]
-    in_figure = {text.get_text(): line.get_color() for text, line in lines if line.get_color() != LEADER_GREY}
-    texts = draw_view(data, whole_address(view, explored), 3.3, ()).figure.axes[-1].texts
-    in_view = {text.get_text(): text.get_color() for text in texts if text.get_text() in colours}
+    drawings = DRAWERS["lines"](data), draw_view(data, whole_address(view, explored), 3.3, ())
+    in_figure, in_view = (
+        {
+            text.get_text(): text.get_color()
+            for text in drawing.figure.axes[-1].texts
+            if text.get_text() in colours and text.get_color() != GREY
+        }
+        for drawing in drawings
+    )
     assert len(in_figure) > 1 < len(in_view)
     for name, drawn in (*in_figure.items(), *in_view.items()):
         assert on_page(str(drawn)) == colours[name], name

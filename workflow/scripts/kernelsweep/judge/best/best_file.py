@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,10 +25,17 @@ def best_json(entries: Sequence[Best], uses: Sequence[Use], studies: Sequence[st
         "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},
         "studies": list(studies),
         "reason_for_none": "" if entries else reason_for_none(studies, device),
-        "use": list(map(asdict, uses)),
+        "use": list(map(_as_json, uses)),
         "entries": list(map(asdict, entries)),
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _as_json(use: Use) -> dict[str, Any]:
+    """What to use, and the gain at the largest of the sizes on its own."""
+    last = use.gains[-1] if use.gains else None
+    ends = dict(zip(("gain", "gain_low", "gain_high"), astuple(last[0]) if last else (None,) * 3, strict=True))
+    return {**asdict(use), **ends, "is_beside_throttled": last is not None and last[1]}
 
 
 def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def configuration_text(configuration: Configuration, beside: Configuration | Non
     """A configuration in short: `256 × 8 in 1,056 blocks`, on a study's own axes `tile=64×32 rows=8`; "" without axes.
 
     Of own axes, those are named whose values differ from the configuration `beside` it.
-    `spelled`: `block size 256, unroll factor 8, 1,056 blocks`.
+    `spelled`: `block size 256, unroll factor 8, 1,056 blocks`, without a word on as many blocks as needed.
     """
     values, others = configuration.parameters, beside.parameters if beside else {}
     if is_short(values):
@@ -65,7 +65,8 @@ def configuration_text(configuration: Configuration, beside: Configuration | Non
         blocks = "as many blocks as needed" if grid == LARGEST_GRID else f"{most}{grid or 0:,} blocks"
         named = {axis: values[axis] for axis in ("block_size", "unroll")}
         text = place_text(named) if spelled else " × ".join(map(str, named.values()))
-        return text if grid is None else f"{text}{',' if spelled else ' in'} {blocks}"
+        is_told = grid is not None and not (spelled and grid == LARGEST_GRID)
+        return f"{text}{',' if spelled else ' in'} {blocks}" if is_told else text
     return configuration_words({axis: value for axis, value in values.items() if others.get(axis) != value})
 
 
@@ -118,6 +119,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     peak           which that is, if the study has another than the memory's: `float32's`, `the memory's`; or ""
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; no gain without that; of
                    sizes that differ by more than the error the least and the most: `1.14× to 3.75×`
+    gain_over      what that is as fast as: `beside`, or `the fastest library` if it is another at each of these sizes
     gain_at        of several sizes, the one of that, or both: `radius=1 and radius=4`
     gain_interval  of one, its 95% interval, `0.55–0.65`, if that reaches further than 1% from it; or ""
     ahead          how many times as fast that is, and where: `4.6× as fast as vectors at 8192³`; "" if slower
@@ -202,7 +204,8 @@ def _gain_words(use: Use) -> dict[str, Any]:
         "gain": " to ".join(f"{times_text(gain.value)}×" for gain, *_ in ends),
         "gain_at": " and ".join(size_words({axis: size[axis] for axis in several}) for *_, size in ends),
         "gain_interval": gain_interval(ends[0][0]) if len(ends) == 1 else "",
-        "is_beside_throttled": any(is_throttled for _, is_throttled, _ in ends),
+        "gain_over": "the fastest library" if len({name for *_, name, _ in ends}) > 1 else use.beside,
+        "is_beside_throttled": any(is_throttled for _, is_throttled, *_ in ends),
     }
 
 
@@ -226,7 +229,7 @@ def _joined(uses: Sequence[Use]) -> Use:
     one, sizes = uses[-1], tuple(size for use in uses for size in use.sizes)
     lost = sum(use.mean * len(use.sizes) for use in uses) / len(sizes)
     losses, worst = tuple(loss for use in uses for loss in use.losses), max(use.worst for use in uses)
-    gains = tuple(gain if use.beside == one.beside else None for use in uses for gain in use.gains)
+    gains = tuple(gain for use in uses for gain in use.gains)
     ties = one.ties * (len(uses) == 1)
     return replace(one, sizes=sizes, worst=worst, mean=lost, losses=losses, gains=gains, ties=ties)
 

@@ -209,8 +209,8 @@ class Use:
     configuration  as measured at the largest of the sizes
     beside         there, the fastest library that was measured with the same arithmetic, or without any the study's
                    first kernel
-    gains          at each of the sizes its time over this configuration's, and whether it is throttled; None where it
-                   has none
+    gains          at each of the sizes the time of the fastest library there, or of that kernel, over this
+                   configuration's, whether it is throttled, and its name; None where none has one
     ties           those that tie with it at each of the sizes, the fastest first
     losses         how much more it costs at each of the sizes
     of_other_peak  as measured at the largest of the sizes that are nearer to another peak; None without any
@@ -225,7 +225,7 @@ class Use:
     mean: float
     configuration: Configuration
     beside: str = ""
-    gains: tuple[tuple[Interval, bool] | None, ...] = ()
+    gains: tuple[tuple[Interval, bool, str] | None, ...] = ()
     ties: tuple[Tie, ...] = ()
     losses: tuple[float, ...] = ()
     of_other_peak: Configuration | None = None
@@ -386,9 +386,11 @@ def _beside(here: pandas.DataFrame, chosen: Sequence[Mapping[Any, Any]]) -> dict
     if (last := others[others["size"] == chosen[-1]["size"]]).empty:
         last = others = here[(here["place"] == 0) & (chosen[-1]["place"] > 0)].sort_values("time_us", kind="stable")
     beside = "" if last.empty else str(last["kernel"].iloc[0])
-    of_size = others[others["kernel"] == beside].drop_duplicates("size").set_index("size").to_dict("index")
+    of_size = others.drop_duplicates("size").set_index("size").to_dict("index")
     pairs = [(of_size.get(row["size"]), time_interval(row)) for row in chosen]
-    gains = [of and (ratio(time_interval(of), time), THROTTLED in of["flags"].split()) for of, time in pairs]
+    gains = [
+        of and (ratio(time_interval(of), time), THROTTLED in of["flags"].split(), of["kernel"]) for of, time in pairs
+    ]
     return {"beside": beside, "gains": tuple(gains)}
 
 
