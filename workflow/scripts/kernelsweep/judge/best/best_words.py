@@ -142,12 +142,12 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "arithmetic": use.kind.get("arithmetic", ""),
             "kernel": use.kernel,
             "configuration": chosen_text(use, study)
-            + (f"{_at_text(last, uses)}; {len(others)} others at smaller sizes" if others else ""),
+            + (f"{_at_text(of[0], uses)}; {len(of) - 1} others at smaller sizes" if of[1:] else ""),
             "spelled": "; ".join(chosen_text(one, study, True) + _at_text(one, uses) * (len(of) > 1) for one in of),
-            "axes": [*_chosen(last, study)],
+            "axes": [*_chosen(of[0], study)],
             "is_short": is_short(use.configuration.parameters),
             "is_at_largest": not varied or use.sizes[-1][varied] == largest,
-            "smaller": [chosen_text(one, study) + _at_text(one, uses) for one in others],
+            "smaller": [chosen_text(one, study) + _at_text(one, uses) for one in of[1:]],
             "ties": tied_text(use, study, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
@@ -167,7 +167,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "ahead": _ahead_text(use, study, uses) if use.gain and use.gain.value < 1 else "",
             "is_throttled": use.configuration.throttled,
         }
-        for use, of, (last, *others) in ((_joined(group), group[::-1], group[::-1]) for group in groups)
+        for use, of in ((_joined(group), group[::-1]) for group in groups)  # the largest sizes first
     ]
 
 

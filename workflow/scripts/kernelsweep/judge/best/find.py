@@ -381,7 +381,10 @@ def _losses(rows: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _beside(here: pandas.DataFrame, chosen: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
-    """What Use has of the fastest library at the last size, or else of the first kernel, beside a choice's rows."""
+    """What Use has of the fastest library at each size, or without one at the last, of the first kernel.
+
+    chosen  a choice's rows by size
+    """
     others = here[~here["is_own"]].sort_values("time_us", kind="stable")
     if (last := others[others["size"] == chosen[-1]["size"]]).empty:
         last = others = here[(here["place"] == 0) & (chosen[-1]["place"] > 0)].sort_values("time_us", kind="stable")
