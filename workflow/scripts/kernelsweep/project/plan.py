@@ -16,6 +16,7 @@ from kernelsweep import plans
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording, recording_folder, recording_name
 from kernelsweep.home import include_folders
+from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.project import building, inputs
 from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
@@ -474,7 +475,8 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
     """What is compared on a platform."""
     kernels = inputs.compared_kernels(project, platform)
     studies = [*dict.fromkeys(study for study, _ in kernels)]
-    others = {study for study, _ in inputs.measured_kernels(project, scope_of(platform, OTHERS))}
+    is_of_edit = project.config.compare.before == PREVIOUS
+    further = inputs.measured_kernels(project, scope_of(platform, OTHERS)) if is_of_edit else []
     steps = [(study, step) for study in studies for step in building.accesses(project, study)]
     return plans.ComparisonPlan(
         compare=_of_config(project, "compare"),
@@ -484,7 +486,7 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
         explored=_explored_studies(project, studies),
         index=path("index"),
         never_measured=len({*project.kernels_of(platform)}.difference(kernels)),
-        others=sorted(others.difference(studies)),
+        others=sorted({study for study, _ in further}.difference(studies)),
         pictured={f"{study}/{step.kernel}": (step.name, in_words(step.point)) for study, step in reversed(steps)},
     )
 
